@@ -1,0 +1,723 @@
+/*
+ * vramcalc: how much GPU memory a model needs, and which GPUs hold it.
+ *
+ * The library is arithmetic only: it reads no file, keeps no state, allocates nothing. The caller
+ * owns every struct; a member that is zero means "not given" and takes its documented default when
+ * vc_request_resolve() is called. A byte count is an exact uint64_t and its name ends in _bytes;
+ * results above 2^63-1 are refused (VC_OVERFLOW), never wrapped.
+ *
+ *     struct vc_model model = { .params = 7000000000 };
+ *     struct vc_request request = { .model = &model, .workload.precision = VC_DTYPE_FP16 };
+ *     struct vc_ledger ledger;
+ *     struct vc_error error;
+ *     if (vc_estimate(&request, &ledger, &error) == VC_OK)
+ *             ... ledger.recommended_bytes ...
+ */
+#ifndef VRAMCALC_VRAMCALC_H
+#define VRAMCALC_VRAMCALC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VC_VERSION_STRING "0.1.0"
+
+/* ---- Errors ------------------------------------------------------------------------------- */
+
+enum vc_status {
+	VC_OK,
+	VC_INVALID,     /* an input breaks its rules; field and message say which and how */
+	VC_OVERFLOW,    /* a byte count exceeds 2^63-1 */
+	VC_UNSUPPORTED, /* understood, but this method cannot estimate it */
+	VC_IO,          /* a file cannot be read or written */
+	VC_NO_MEMORY
+};
+
+/* Filled by every call that returns something other than VC_OK. */
+struct vc_error {
+	enum vc_status status;
+	uint32_t line, column; /* from 1; 0 when no place in a file is to blame */
+	char file[256];        /* "" when no file is to blame */
+	char field[128];       /* path of the field: "workload.batch_size" */
+	char message[320];     /* what is wrong (what is expected) */
+};
+
+/* ---- Element types ------------------------------------------------------------------------- */
+
+/*
+ * An element type is a block of elements held in a whole number of bytes, so that 4.5-bit formats
+ * are exact integer arithmetic: fp16 is 1 element in 2 bytes, int4 2 in 1, q4_K 256 in 144.
+ */
+enum vc_dtype {
+	VC_DTYPE_NONE,
+	VC_DTYPE_FP64,
+	VC_DTYPE_FP32,
+	VC_DTYPE_TF32, /* held as fp32 */
+	VC_DTYPE_FP16,
+	VC_DTYPE_BF16,
+	VC_DTYPE_FP8,
+	VC_DTYPE_INT8,
+	VC_DTYPE_FP6,
+	VC_DTYPE_INT6,
+	VC_DTYPE_INT5,
+	VC_DTYPE_FP4,
+	VC_DTYPE_INT4,
+	VC_DTYPE_INT3,
+	VC_DTYPE_INT2,
+	/* ggml's types, named as llama.cpp names them */
+	VC_DTYPE_Q4_0,
+	VC_DTYPE_Q4_1,
+	VC_DTYPE_Q5_0,
+	VC_DTYPE_Q5_1,
+	VC_DTYPE_Q8_0,
+	VC_DTYPE_Q8_1,
+	VC_DTYPE_Q2_K,
+	VC_DTYPE_Q3_K,
+	VC_DTYPE_Q4_K,
+	VC_DTYPE_Q5_K,
+	VC_DTYPE_Q6_K,
+	VC_DTYPE_Q8_K,
+	VC_DTYPE_IQ1_S,
+	VC_DTYPE_IQ1_M,
+	VC_DTYPE_IQ2_XXS,
+	VC_DTYPE_IQ2_XS,
+	VC_DTYPE_IQ2_S,
+	VC_DTYPE_IQ3_XXS,
+	VC_DTYPE_IQ3_S,
+	VC_DTYPE_IQ4_NL,
+	VC_DTYPE_IQ4_XS,
+	VC_DTYPE_TQ1_0,
+	VC_DTYPE_TQ2_0,
+	VC_DTYPE_MXFP4,
+	VC_DTYPE_NVFP4,
+	VC_DTYPE_COUNT
+};
+
+struct vc_dtype_info {
+	const char *name;
+	uint32_t block_elements, block_bytes;
+	bool compute; /* may be `workload.precision` */
+	const char *summary;
+};
+
+const struct vc_dtype_info *vc_dtype_info(enum vc_dtype dtype);
+/* VC_DTYPE_NONE when no element type has this name (case does not matter). */
+enum vc_dtype vc_dtype_by_name(const char *name);
+/* Whole blocks are charged: 5 elements of int4 are 3 bytes. UINT64_MAX on overflow. */
+uint64_t vc_dtype_bytes(enum vc_dtype dtype, uint64_t elements);
+
+/* ---- Weight quantization -------------------------------------------------------------------- */
+
+enum vc_quantizer {
+	VC_QUANTIZER_NONE,
+	VC_QUANTIZER_PLAIN, /* every linear in the element type, no scales: "int8", "int4" */
+	VC_QUANTIZER_GPTQ,
+	VC_QUANTIZER_AWQ,
+	VC_QUANTIZER_COMPRESSED, /* compressed-tensors, packed, symmetric */
+	VC_QUANTIZER_BNB_INT8,
+	VC_QUANTIZER_BNB_4BIT,
+	VC_QUANTIZER_FP8,
+	VC_QUANTIZER_MXFP4,
+	VC_QUANTIZER_NVFP4,
+	VC_QUANTIZER_HQQ,
+	VC_QUANTIZER_TORCHAO,
+	VC_QUANTIZER_GGUF /* a llama.cpp mixture: the type is chosen tensor by tensor */
+};
+
+/* One row per value of `workload.quantization`. */
+struct vc_quantization {
+	const char *name;
+	enum vc_quantizer quantizer;
+	enum vc_dtype dtype; /* what most weights are held in */
+	uint32_t group_size; /* weights that share a scale; 0: a scale per row or tensor */
+	bool double_quant;   /* bitsandbytes: the scales are quantized too */
+	const char *summary;
+};
+
+const struct vc_quantization *vc_quantization_by_name(const char *name);
+/* The table, for listing: NULL past its end. The first row is "none". */
+const struct vc_quantization *vc_quantization_at(size_t index);
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+/*
+ * A model is a few stacks of layers (a decoder; an encoder before it; a vision tower). A stack is
+ * a pattern over a small table of layer kinds; a kind is its mixers (attention, latent attention,
+ * state-space, ...) and its feed-forward parts. Whatever does not repeat (embeddings, heads,
+ * projectors) is a list of tensors. Counting, quantizing, sharding, caching and training all walk
+ * this one shape.
+ */
+enum {
+	VC_MAX_LAYERS = 1024, /* of one stack */
+	VC_MAX_KINDS = 96,
+	VC_MAX_STACKS = 6,
+	VC_MAX_MIXERS = 3, /* side by side or one after the other in one layer */
+	VC_MAX_EXTRAS = 96
+};
+
+/* What a tensor is for. LoRA targets, quantization exclusions and llama.cpp's mixtures ask. */
+enum vc_module {
+	VC_MODULE_OTHER,
+	VC_MODULE_EMBEDDING,
+	VC_MODULE_POSITION,
+	VC_MODULE_LM_HEAD,
+	VC_MODULE_NORM,
+	VC_MODULE_Q,
+	VC_MODULE_K,
+	VC_MODULE_V,
+	VC_MODULE_QKV, /* fused in the checkpoint; adapters see one module */
+	VC_MODULE_O,
+	VC_MODULE_Q_DOWN, /* latent attention: q_a, kv_a, q_b, kv_b */
+	VC_MODULE_KV_DOWN,
+	VC_MODULE_Q_UP,
+	VC_MODULE_KV_UP,
+	VC_MODULE_GATE,
+	VC_MODULE_UP,
+	VC_MODULE_GATE_UP, /* fused in the checkpoint */
+	VC_MODULE_DOWN,
+	VC_MODULE_ROUTER,
+	VC_MODULE_EXPERT_GATE,
+	VC_MODULE_EXPERT_UP,
+	VC_MODULE_EXPERT_DOWN,
+	VC_MODULE_SHARED_GATE,
+	VC_MODULE_SHARED_UP,
+	VC_MODULE_SHARED_DOWN,
+	VC_MODULE_SSM_IN,
+	VC_MODULE_SSM_OUT,
+	VC_MODULE_SSM_OTHER,
+	VC_MODULE_CONV,
+	VC_MODULE_PROJECTOR, /* between a tower and the language model */
+	VC_MODULE_POOLER,
+	VC_MODULE_COUNT
+};
+
+/* How a tensor divides over tensor-parallel ranks. */
+enum vc_split {
+	VC_SPLIT_NONE,   /* every rank holds all of it */
+	VC_SPLIT_COLUMN, /* outputs (and the bias) divide */
+	VC_SPLIT_ROW,    /* inputs divide, the bias is replicated */
+	VC_SPLIT_KV,     /* outputs divide by heads, never below one KV head a rank */
+	VC_SPLIT_VOCAB,
+	VC_SPLIT_EXPERT /* whole experts go to expert-parallel ranks, or each divides by tensor
+	                   ranks */
+};
+
+/* `count` equal tensors of out x in weights and `bias` further elements each. */
+struct vc_tensor {
+	enum vc_module module;
+	enum vc_split split;
+	uint64_t out, in, bias, count;
+	bool linear; /* a matrix multiplication inside a block: what quantizers touch */
+};
+
+enum vc_mixer_type {
+	VC_MIXER_NONE,
+	VC_MIXER_ATTENTION,       /* multi-head, grouped-query, multi-query */
+	VC_MIXER_LATENT,          /* multi-head latent attention (DeepSeek-V2) */
+	VC_MIXER_CROSS_ATTENTION, /* keys and values from another stack */
+	VC_MIXER_MAMBA,
+	VC_MIXER_MAMBA2,
+	VC_MIXER_GATED_DELTANET,
+	VC_MIXER_KIMI_DELTA,
+	VC_MIXER_SHORT_CONV,
+	VC_MIXER_LIGHTNING, /* linear attention with a d x d state per head (MiniMax-01) */
+	VC_MIXER_RWKV
+};
+
+struct vc_mixer {
+	enum vc_mixer_type type;
+	uint32_t heads, kv_heads, head_dim, v_head_dim;
+	uint64_t window;      /* tokens that a sliding layer keeps; 0: all */
+	bool window_is_chunk; /* chunked attention (Llama 4) rather than sliding */
+	bool causal;          /* false: encoders; no cache is kept */
+	bool shares_kv;       /* reads an earlier layer's cache and has none of its own */
+	bool fused_qkv, q_bias, kv_bias, o_bias;
+	bool gated;                /* query projection twice as wide: output gate */
+	uint32_t qk_norm_elements; /* weights of the norms on queries and keys */
+	uint32_t sinks;            /* learned attention sinks: one per head */
+	/* latent attention */
+	uint32_t q_lora_rank, kv_lora_rank, qk_rope_head_dim, qk_nope_head_dim;
+	/* sparse-attention indexer */
+	uint32_t index_heads, index_head_dim;
+	/* state-space and linear attention */
+	uint32_t state_size, conv_kernel, groups, dt_rank, inner_size;
+	uint32_t key_heads, key_head_dim, value_heads, value_head_dim;
+	enum vc_dtype state_dtype; /* of the recurrent state; NONE: the compute precision */
+	/* what is left: counted and trained, of no further use */
+	uint64_t extra_elements;
+};
+
+enum vc_ffn_type {
+	VC_FFN_NONE,
+	VC_FFN_DENSE, /* up, down */
+	VC_FFN_GATED, /* gate, up, down */
+	VC_FFN_MOE    /* router and experts, each dense or gated */
+};
+
+struct vc_ffn {
+	enum vc_ffn_type type;
+	bool gated; /* experts: gate, up, down */
+	bool fused_gate_up, bias;
+	uint64_t size;
+	uint32_t experts, experts_per_token;
+	uint64_t shared_size; /* width of the shared experts together; 0: none */
+	bool shared_gate;     /* a sigmoid gate of hidden_size on the shared expert */
+	bool router_bias;
+	uint64_t extra_elements;
+};
+
+struct vc_layer_kind {
+	uint32_t mixer_count, ffn_count;
+	struct vc_mixer mixers[VC_MAX_MIXERS];
+	struct vc_ffn ffns[2];
+	uint64_t norm_elements; /* of all the layer's norms, biases included */
+	uint32_t norms;         /* how many norms of hidden size run in the layer */
+};
+
+enum vc_stack_role {
+	VC_STACK_DECODER, /* the language model, causal or not */
+	VC_STACK_ENCODER,
+	VC_STACK_VISION,
+	VC_STACK_AUDIO,
+	VC_STACK_MTP /* next-token-prediction layers, off unless speculation asks for them */
+};
+
+struct vc_stack {
+	enum vc_stack_role role;
+	uint64_t hidden_size;
+	uint32_t layers;
+	bool shared_weights;            /* one set of weights for all layers (ALBERT) */
+	uint8_t pattern[VC_MAX_LAYERS]; /* index into vc_model.kinds, layer by layer */
+	uint64_t
+	        fixed_tokens; /* tokens that this stack always sees (Whisper 1500); 0: the spec's */
+};
+
+/* A tensor outside the layers, and the stack whose device holds it. */
+struct vc_extra {
+	struct vc_tensor tensor;
+	uint32_t stack;
+	bool tied; /* shares the embedding's memory: not counted */
+	bool last; /* sits behind the last layer (head, final norm) rather than before the first */
+	bool buffer; /* not a parameter: a table that the program computes (rotary, masks) */
+};
+
+enum vc_model_source {
+	VC_SOURCE_PARAMS, /* only the number of parameters is known */
+	VC_SOURCE_ARCHITECTURE,
+	VC_SOURCE_CONFIG,
+	VC_SOURCE_GGUF,
+	VC_SOURCE_SAFETENSORS,
+	VC_SOURCE_BUNDLED
+};
+
+struct vc_model {
+	char name[128];
+	char family[48]; /* model_type; "" when only params are given */
+	uint64_t params; /* as the user states them; 0: count the shape */
+	enum vc_model_source source;
+	bool known_family; /* false: read as the nearest kind, with a note and a wider range */
+	uint64_t vocab_size;
+	uint64_t max_position_embeddings;
+	uint64_t rotary_dim;    /* of one head; 0: no rotary table */
+	uint32_t rotary_tables; /* distinct ones that an engine keeps */
+	bool tied_embeddings;
+	enum vc_dtype dtype;                        /* torch_dtype of the checkpoint */
+	const struct vc_quantization *quantization; /* the checkpoint's own; NULL: none */
+	uint32_t stack_count, kind_count, extra_count;
+	struct vc_stack stacks[VC_MAX_STACKS];
+	struct vc_layer_kind kinds[VC_MAX_KINDS];
+	struct vc_extra extras[VC_MAX_EXTRAS];
+	/* From a weight file's header, where one was read: bytes that the tensors take. 0: compute.
+	 */
+	uint64_t file_weight_bytes;
+};
+
+struct vc_counts {
+	uint64_t total;  /* all parameters, tied tables once, next-token heads left out */
+	uint64_t active; /* used for one token: of the routed experts only those that are chosen */
+	uint64_t mtp;    /* of next-token-prediction layers, not in total */
+};
+
+/* True when layers are known, so that caches and the detailed method can be computed. */
+bool vc_model_has_shape(const struct vc_model *model);
+enum vc_status vc_model_count(const struct vc_model *model, struct vc_counts *counts,
+                              struct vc_error *error);
+
+/* ---- Requests ---------------------------------------------------------------------------------
+ */
+
+enum vc_task {
+	VC_TASK_INFERENCE,
+	VC_TASK_TRAINING
+};
+
+enum vc_attention {
+	VC_ATTENTION_DEFAULT,
+	VC_ATTENTION_FLASH,
+	VC_ATTENTION_SDPA,
+	VC_ATTENTION_EAGER
+};
+
+struct vc_workload {
+	enum vc_task task;
+	enum vc_dtype precision;                    /* default: fp16 */
+	const struct vc_quantization *quantization; /* NULL: none */
+	uint64_t batch_size;                        /* default 1 */
+	uint64_t sequence_length;                   /* default 4096 */
+	uint64_t concurrency;                       /* default 1 */
+	enum vc_dtype kv_cache_precision;           /* default: precision */
+	enum vc_attention attn_implementation;      /* default: flash */
+};
+
+enum vc_training_method {
+	VC_TRAINING_FULL,
+	VC_TRAINING_LORA,
+	VC_TRAINING_QLORA
+};
+
+enum vc_optimizer {
+	VC_OPTIMIZER_DEFAULT, /* adamw */
+	VC_OPTIMIZER_NONE,
+	VC_OPTIMIZER_SGD,
+	VC_OPTIMIZER_SGD_MOMENTUM,
+	VC_OPTIMIZER_ADAM,
+	VC_OPTIMIZER_ADAMW,
+	VC_OPTIMIZER_ADAMW_8BIT,
+	VC_OPTIMIZER_ADAMW_4BIT,
+	VC_OPTIMIZER_PAGED_ADAMW,
+	VC_OPTIMIZER_PAGED_ADAMW_8BIT,
+	VC_OPTIMIZER_ADAFACTOR,
+	VC_OPTIMIZER_LION,
+	VC_OPTIMIZER_LION_8BIT,
+	VC_OPTIMIZER_ADAGRAD,
+	VC_OPTIMIZER_RMSPROP,
+	VC_OPTIMIZER_LAMB,
+	VC_OPTIMIZER_MUON,
+	VC_OPTIMIZER_GALORE_ADAMW,
+	VC_OPTIMIZER_COUNT
+};
+
+/* One row per optimizer: what the rule method and the detailed method keep per trained element. */
+struct vc_optimizer_info {
+	const char *name;
+	uint32_t states; /* copies the size of a parameter, the documents' count: SGD 0, Adam 2 */
+	/* Bytes of state per element times `state_elements`: 8-bit Adam is 2 + 8/256 = 520 in 256.
+	 */
+	uint32_t state_bytes, state_elements;
+	bool follows_dtype; /* states in the parameter's own dtype: state_bytes is for 4-byte
+	                       elements */
+	bool paged;         /* may spill to host memory */
+	const char *summary;
+};
+const struct vc_optimizer_info *vc_optimizer_info(enum vc_optimizer optimizer);
+enum vc_optimizer vc_optimizer_by_name(const char *name); /* VC_OPTIMIZER_COUNT: no such name */
+
+enum vc_optimizer_implementation {
+	VC_OPTIMIZER_IMPL_DEFAULT, /* foreach */
+	VC_OPTIMIZER_IMPL_FOREACH,
+	VC_OPTIMIZER_IMPL_FUSED,
+	VC_OPTIMIZER_IMPL_FOR_LOOP
+};
+
+enum vc_mixed_precision {
+	VC_MIXED_DEFAULT, /* master */
+	VC_MIXED_NONE,    /* everything in `precision` */
+	VC_MIXED_AMP,     /* fp32 weights, 16-bit autocast */
+	VC_MIXED_MASTER   /* 16-bit weights beside fp32 master weights */
+};
+
+enum vc_checkpointing {
+	VC_CHECKPOINTING_NONE,
+	VC_CHECKPOINTING_SELECTIVE,
+	VC_CHECKPOINTING_FULL
+};
+
+enum vc_loss {
+	VC_LOSS_EAGER,
+	VC_LOSS_CHUNKED,
+	VC_LOSS_FUSED
+};
+
+struct vc_lora {
+	uint32_t rank;           /* default 16 */
+	uint64_t target_modules; /* bit 1 << vc_module; default: q and v */
+	bool all_linear;
+	bool dora;
+};
+
+struct vc_training {
+	enum vc_training_method method;
+	enum vc_optimizer optimizer;
+	enum vc_optimizer_implementation optimizer_implementation;
+	bool optimizer_in_backward;
+	bool distributed_optimizer;
+	enum vc_mixed_precision mixed_precision;
+	enum vc_dtype adapter_precision;
+	enum vc_dtype gradient_precision;
+	enum vc_checkpointing gradient_checkpointing;
+	enum vc_loss loss_implementation;
+	bool compile;
+	uint64_t gradient_accumulation; /* default 1 */
+	struct vc_lora lora;
+};
+
+enum vc_offload {
+	VC_OFFLOAD_NONE,
+	VC_OFFLOAD_CPU,
+	VC_OFFLOAD_NVME
+};
+
+struct vc_parallelism {
+	bool stated; /* the spec gives a layout: it is kept, not searched */
+	uint32_t data, tensor, pipeline, virtual_pipeline, context, expert; /* default 1 */
+	bool sequence_parallel;
+	uint32_t zero_stage; /* 0..3 */
+	enum vc_offload offload_optimizer, offload_parameters;
+};
+
+enum vc_engine {
+	VC_ENGINE_NONE, /* a plain engine with stated assumptions */
+	VC_ENGINE_VLLM,
+	VC_ENGINE_SGLANG,
+	VC_ENGINE_TGI,
+	VC_ENGINE_TRANSFORMERS,
+	VC_ENGINE_LLAMACPP,
+	VC_ENGINE_TENSORRT_LLM,
+	VC_ENGINE_TORCHTUNE,
+	VC_ENGINE_LITGPT,
+	VC_ENGINE_FSDP,
+	VC_ENGINE_DEEPSPEED,
+	VC_ENGINE_MEGATRON,
+	VC_ENGINE_COUNT
+};
+const char *vc_engine_name(enum vc_engine engine);
+enum vc_engine vc_engine_by_name(const char *name); /* VC_ENGINE_COUNT: no such name */
+
+/* Versions compare as numbers: "0.11.2" is {0, 11, 2}; all zero means the newest that is modelled.
+ * llama.cpp's build numbers ("b4567") are {4567, 0, 0}. */
+struct vc_version {
+	uint32_t major, minor, patch;
+};
+
+struct vc_engine_options {
+	enum vc_engine name;
+	struct vc_version version;
+	uint32_t gpu_memory_utilization_ppm; /* millionths; default 900000 */
+	uint64_t max_num_batched_tokens, max_num_seqs, ubatch_size;
+	bool gpu_layers_given; /* llama.cpp: gpu_layers may be 0 */
+	uint32_t gpu_layers;
+	bool enforce_eager;
+};
+
+/* ---- GPUs
+ * ---------------------------------------------------------------------------------------- */
+
+enum vc_vendor {
+	VC_VENDOR_OTHER,
+	VC_VENDOR_NVIDIA,
+	VC_VENDOR_AMD,
+	VC_VENDOR_INTEL,
+	VC_VENDOR_GOOGLE,
+	VC_VENDOR_HUAWEI,
+	VC_VENDOR_APPLE
+};
+
+enum vc_link {
+	VC_LINK_UNKNOWN,
+	VC_LINK_NONE, /* PCIe only */
+	VC_LINK_NVLINK,
+	VC_LINK_NVSWITCH,
+	VC_LINK_XGMI,
+	VC_LINK_OTHER
+};
+
+/* The cheapest on-demand hour of one GPU; per_hour_micros is in millionths of the currency. */
+struct vc_price {
+	bool known;
+	uint64_t per_hour_micros;
+	char currency[4];
+	const char *offer; /* "aws g4dn.xlarge us-east-1" */
+	const char *as_of; /* "2026-07-20"; "" where the source is undated */
+};
+
+struct vc_gpu {
+	const char *id, *name;
+	const char *const *aliases; /* NULL-terminated */
+	const char *family;         /* what a bare "A100" names: all sizes of it */
+	enum vc_vendor vendor;
+	const char *architecture;
+	uint32_t compute_capability; /* CUDA: major * 10 + minor; 0 elsewhere */
+	uint64_t memory_bytes;       /* as marketed, GB of 10^9: what the rule method compares */
+	uint64_t driver_bytes;       /* total that the driver reports; 0: unknown */
+	uint64_t usable_bytes;       /* what a process can get in all (CUDA's total); 0: derive */
+	bool supports_bf16, supports_fp8, supports_fp4, supports_int8;
+	enum vc_link link;
+	uint32_t link_gbs; /* per GPU, both directions, 10^9 B/s */
+	uint32_t pcie_generation, pcie_lanes;
+	uint32_t bandwidth_gbs;
+	bool mig_capable;
+	bool verified; /* false: some figure has no second or first-hand source */
+	struct vc_price price;
+};
+
+/* ---- The ledger
+ * ------------------------------------------------------------------------------------ */
+
+enum vc_method {
+	VC_METHOD_RULE,
+	VC_METHOD_DETAILED
+};
+
+enum vc_component {
+	VC_COMPONENT_WEIGHTS,
+	VC_COMPONENT_KV_CACHE,
+	VC_COMPONENT_RECURRENT_STATE,
+	VC_COMPONENT_ACTIVATIONS,
+	VC_COMPONENT_LOGITS,
+	VC_COMPONENT_GRADIENTS,
+	VC_COMPONENT_MASTER_WEIGHTS,
+	VC_COMPONENT_OPTIMIZER_STATES,
+	VC_COMPONENT_ADAPTERS,
+	VC_COMPONENT_COMMUNICATION,
+	VC_COMPONENT_CUDA_GRAPHS,
+	VC_COMPONENT_FRAMEWORK,
+	VC_COMPONENT_FRAGMENTATION,
+	VC_COMPONENT_COUNT
+};
+const char *vc_component_name(enum vc_component component);
+
+struct vc_request {
+	const struct vc_model *model;
+	enum vc_method method;
+	struct vc_workload workload;
+	struct vc_training training;
+	struct vc_parallelism parallelism;
+	struct vc_engine_options engine;
+	const struct vc_gpu *gpu; /* the detailed method needs one; rule ignores it */
+};
+
+enum {
+	VC_MAX_LINES = 32,
+	VC_MAX_INPUTS = 10,
+	VC_MAX_PHASES = 6,
+	VC_MAX_NOTES = 24
+};
+
+/* A number that went into a line: value / divisor (the bytes of an int4 weight are 1 / 2). */
+struct vc_input {
+	const char *name;
+	uint64_t value, divisor;
+};
+
+struct vc_line {
+	enum vc_component component;
+	uint64_t bytes;
+	const char *formula; /* in the names of the inputs: "P × b" */
+	uint32_t input_count;
+	struct vc_input inputs[VC_MAX_INPUTS];
+};
+
+struct vc_phase {
+	const char *name; /* "steady", "prefill", "optimizer-step", ... */
+	uint64_t total_bytes;
+};
+
+/* An assumption or a warning. The text has {0}, {1}, {2} where `args` belong. */
+struct vc_note {
+	const char *code; /* "kv-grouped-queries" */
+	const char *text;
+	uint64_t args[3];
+};
+
+struct vc_serving {
+	bool known;
+	uint64_t kv_bytes_available, kv_tokens;
+	uint64_t max_concurrency_milli; /* thousandths of a request of the spec's length */
+};
+
+struct vc_host {
+	uint64_t total_bytes;
+	uint32_t line_count;
+	struct vc_line lines[8];
+};
+
+/* For the fullest GPU at its peak; the lines are those of the phase that peaks. */
+struct vc_ledger {
+	enum vc_method method;
+	uint32_t gpus;              /* in the layout */
+	uint64_t total_bytes;       /* the sum of the lines: M */
+	uint64_t recommended_bytes; /* rule: 1.2 x (M + 2 GB); detailed: high_bytes */
+	uint64_t low_bytes, high_bytes;
+	uint32_t line_count, phase_count, note_count;
+	struct vc_line lines[VC_MAX_LINES];
+	struct vc_phase phases[VC_MAX_PHASES];
+	struct vc_note notes[VC_MAX_NOTES];
+	struct vc_host host;
+	struct vc_serving serving;
+};
+
+/* Fills what is not given with its documented default and checks ranges and contradictions. */
+enum vc_status vc_request_resolve(struct vc_request *request, struct vc_error *error);
+
+/*
+ * The heart: one request, one ledger. Resolves a copy of the request first, so defaults may be left
+ * out. Pure: equal requests give equal ledgers; a few microseconds; callable from any thread.
+ */
+enum vc_status vc_estimate(const struct vc_request *request, struct vc_ledger *ledger,
+                           struct vc_error *error);
+
+/* Sum of a ledger's lines of one component. */
+uint64_t vc_ledger_component(const struct vc_ledger *ledger, enum vc_component component);
+
+/* ---- Choosing GPUs
+ * ------------------------------------------------------------------------------------ */
+
+enum vc_verdict {
+	VC_VERDICT_FITS,
+	VC_VERDICT_TIGHT,
+	VC_VERDICT_NO
+};
+const char *vc_verdict_name(enum vc_verdict verdict);
+
+struct vc_candidate {
+	const struct vc_gpu *gpu;
+	enum vc_verdict verdict;
+	struct vc_parallelism layout;
+	uint32_t gpus;          /* in the layout that the verdict is for */
+	uint32_t gpus_needed;   /* 0: does not fit with max_gpus or fewer */
+	uint64_t total_bytes;   /* on one GPU of the layout */
+	uint64_t need_bytes;    /* what one GPU must offer: M_rec, or the detailed high end */
+	uint64_t have_bytes;    /* what it offers: marketed bytes, or what a process can get */
+	int64_t headroom_bytes; /* have - need; negative: missing */
+};
+
+enum vc_sort {
+	VC_SORT_PRICE,
+	VC_SORT_MEMORY
+};
+
+struct vc_select_options {
+	uint32_t max_gpus; /* default 8 */
+	enum vc_sort sort;
+	char currency[4]; /* prices in other currencies rank behind; default USD */
+};
+
+/*
+ * Judges each GPU by the request's method and ranks them: those that fit alone by price, then by
+ * waste, then by name; then those that fit as several (the smallest power of two up to max_gpus:
+ * tensor parallel for inference, ZeRO-3 for training); then the rest. A layout that the request
+ * states is kept. `candidates` holds `count` entries.
+ */
+enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *const *gpus,
+                         size_t count, const struct vc_select_options *options,
+                         struct vc_candidate *candidates, struct vc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
