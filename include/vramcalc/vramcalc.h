@@ -149,13 +149,15 @@ const struct vc_quantization *vc_quantization_at(size_t index);
  * a pattern over a small table of layer kinds; a kind is its mixers (attention, latent attention,
  * state-space, ...) and its feed-forward parts. Whatever does not repeat (embeddings, heads,
  * projectors) is a list of tensors. Counting, quantizing, sharding, caching and training all walk
- * this one shape.
+ * this one shape: see vc_model_walk().
  */
 enum {
 	VC_MAX_LAYERS = 1024, /* of one stack */
 	VC_MAX_KINDS = 96,
 	VC_MAX_STACKS = 6,
 	VC_MAX_MIXERS = 3, /* side by side or one after the other in one layer */
+	VC_MAX_FFNS = 2,
+	VC_MAX_ODD_TENSORS = 8, /* of one layer kind */
 	VC_MAX_EXTRAS = 96
 };
 
@@ -175,6 +177,7 @@ enum vc_module {
 	VC_MODULE_KV_DOWN,
 	VC_MODULE_Q_UP,
 	VC_MODULE_KV_UP,
+	VC_MODULE_INDEXER, /* of sparse attention */
 	VC_MODULE_GATE,
 	VC_MODULE_UP,
 	VC_MODULE_GATE_UP, /* fused in the checkpoint */
@@ -194,23 +197,29 @@ enum vc_module {
 	VC_MODULE_POOLER,
 	VC_MODULE_COUNT
 };
+/* "q_proj", "experts.down_proj": the commonest name in checkpoints. */
+const char *vc_module_name(enum vc_module module);
 
 /* How a tensor divides over tensor-parallel ranks. */
 enum vc_split {
 	VC_SPLIT_NONE,   /* every rank holds all of it */
-	VC_SPLIT_COLUMN, /* outputs (and the bias) divide */
+	VC_SPLIT_COLUMN, /* outputs and the bias divide */
 	VC_SPLIT_ROW,    /* inputs divide, the bias is replicated */
-	VC_SPLIT_KV,     /* outputs divide by heads, never below one KV head a rank */
-	VC_SPLIT_VOCAB,
-	VC_SPLIT_EXPERT /* whole experts go to expert-parallel ranks, or each divides by tensor
-	                   ranks */
+	VC_SPLIT_KV,     /* as columns, but of `kv_out` never less than one of `kv_heads` a rank */
+	VC_SPLIT_VOCAB,  /* rows of a table, after padding */
+	VC_SPLIT_EXPERT_COLUMN, /* whole experts go to expert-parallel ranks; without those, each */
+	VC_SPLIT_EXPERT_ROW     /* divides over tensor ranks, its outputs or its inputs */
 };
 
-/* `count` equal tensors of out x in weights and `bias` further elements each. */
+/* `count` equal tensors of out x in weights and `bias` further elements each. A vector (a norm)
+ * has in = 1. */
 struct vc_tensor {
 	enum vc_module module;
 	enum vc_split split;
 	uint64_t out, in, bias, count;
+	uint64_t active; /* how many of `count` one token uses (chosen experts); 0: all */
+	uint64_t kv_out; /* VC_SPLIT_KV: how many of the outputs are keys' and values' */
+	uint32_t kv_heads;
 	bool linear; /* a matrix multiplication inside a block: what quantizers touch */
 };
 
@@ -221,34 +230,41 @@ enum vc_mixer_type {
 	VC_MIXER_CROSS_ATTENTION, /* keys and values from another stack */
 	VC_MIXER_MAMBA,
 	VC_MIXER_MAMBA2,
-	VC_MIXER_GATED_DELTANET,
-	VC_MIXER_KIMI_DELTA,
-	VC_MIXER_SHORT_CONV,
-	VC_MIXER_LIGHTNING, /* linear attention with a d x d state per head (MiniMax-01) */
-	VC_MIXER_RWKV
+	VC_MIXER_GATED_DELTANET, /* Qwen3-Next */
+	VC_MIXER_KIMI_DELTA,     /* Kimi-Linear */
+	VC_MIXER_SHORT_CONV,     /* LFM2 */
+	VC_MIXER_LIGHTNING,      /* a head_dim x head_dim state per head (MiniMax-01) */
+	VC_MIXER_RECURRENT       /* any other: weights in the kind's odd tensors, state_elements */
 };
 
 struct vc_mixer {
 	enum vc_mixer_type type;
-	uint32_t heads, kv_heads, head_dim, v_head_dim;
-	uint64_t window;      /* tokens that a sliding layer keeps; 0: all */
-	bool window_is_chunk; /* chunked attention (Llama 4) rather than sliding */
-	bool causal;          /* false: encoders; no cache is kept */
-	bool shares_kv;       /* reads an earlier layer's cache and has none of its own */
-	bool fused_qkv, q_bias, kv_bias, o_bias;
-	bool gated;                /* query projection twice as wide: output gate */
-	uint32_t qk_norm_elements; /* weights of the norms on queries and keys */
-	uint32_t sinks;            /* learned attention sinks: one per head */
-	/* latent attention */
+	uint32_t heads, kv_heads, head_dim;
+	uint32_t v_head_dim;    /* 0: head_dim */
+	uint64_t input_size;    /* what projections read; 0: the stack's hidden size */
+	uint64_t kv_input_size; /* cross-attention: what keys and values read; 0: input_size */
+	uint64_t window;        /* tokens that a sliding layer keeps; 0: all */
+	bool window_is_chunk;   /* chunked attention (Llama 4) rather than sliding */
+	bool causal;            /* false: encoders; no cache is kept */
+	bool shares_kv;         /* reads an earlier layer's cache and has none of its own */
+	bool no_kv_projection;  /* queries only: keys and values come from an earlier layer */
+	bool k_is_v;            /* one projection serves as keys and values */
+	bool weights_elsewhere; /* another layer's weights serve this one (Zamba2) */
+	bool fused_qkv, q_bias, k_bias, v_bias, o_bias;
+	bool gated;                   /* query projection twice as wide: output gate */
+	uint64_t inner_norm_elements; /* norms on queries, keys, latents, gated outputs, ... */
+	uint32_t sinks;               /* learned attention sinks: elements */
+	/* latent attention: head_dim is not used, v_head_dim is */
 	uint32_t q_lora_rank, kv_lora_rank, qk_rope_head_dim, qk_nope_head_dim;
 	/* sparse-attention indexer */
 	uint32_t index_heads, index_head_dim;
-	/* state-space and linear attention */
-	uint32_t state_size, conv_kernel, groups, dt_rank, inner_size;
+	/* state-space and linear attention; Mamba-2 has `heads` of `head_dim` in `inner_size` */
+	uint32_t state_size, conv_kernel, groups, dt_rank;
+	uint64_t inner_size;
 	uint32_t key_heads, key_head_dim, value_heads, value_head_dim;
+	bool conv_bias, proj_bias;
 	enum vc_dtype state_dtype; /* of the recurrent state; NONE: the compute precision */
-	/* what is left: counted and trained, of no further use */
-	uint64_t extra_elements;
+	uint64_t state_elements;   /* VC_MIXER_RECURRENT: per sequence and layer */
 };
 
 enum vc_ffn_type {
@@ -261,21 +277,23 @@ enum vc_ffn_type {
 struct vc_ffn {
 	enum vc_ffn_type type;
 	bool gated; /* experts: gate, up, down */
-	bool fused_gate_up, bias;
-	uint64_t size;
+	bool fused_gate_up, weights_elsewhere;
+	bool up_bias, down_bias; /* gate and up; down */
+	uint64_t input_size;     /* 0: the stack's hidden size */
+	uint64_t size;           /* intermediate size, of one expert where there are experts */
 	uint32_t experts, experts_per_token;
 	uint64_t shared_size; /* width of the shared experts together; 0: none */
-	bool shared_gate;     /* a sigmoid gate of hidden_size on the shared expert */
+	bool shared_gate;     /* a sigmoid gate on the shared expert */
 	bool router_bias;
-	uint64_t extra_elements;
 };
 
 struct vc_layer_kind {
-	uint32_t mixer_count, ffn_count;
+	uint32_t mixer_count, ffn_count, odd_count;
 	struct vc_mixer mixers[VC_MAX_MIXERS];
-	struct vc_ffn ffns[2];
-	uint64_t norm_elements; /* of all the layer's norms, biases included */
-	uint32_t norms;         /* how many norms of hidden size run in the layer */
+	struct vc_ffn ffns[VC_MAX_FFNS];
+	struct vc_tensor odd[VC_MAX_ODD_TENSORS]; /* what no mixer or feed-forward part has */
+	uint64_t norm_elements;                   /* of the layer's norms, biases included */
+	uint32_t norms;                           /* how many of them */
 };
 
 enum vc_stack_role {
@@ -290,18 +308,17 @@ struct vc_stack {
 	enum vc_stack_role role;
 	uint64_t hidden_size;
 	uint32_t layers;
-	bool shared_weights;            /* one set of weights for all layers (ALBERT) */
+	bool shared_weights;   /* one set of weights for all layers (ALBERT) */
+	uint64_t fixed_tokens; /* tokens that it always sees (Whisper 1500); 0: the spec's */
 	uint8_t pattern[VC_MAX_LAYERS]; /* index into vc_model.kinds, layer by layer */
-	uint64_t
-	        fixed_tokens; /* tokens that this stack always sees (Whisper 1500); 0: the spec's */
 };
 
 /* A tensor outside the layers, and the stack whose device holds it. */
 struct vc_extra {
 	struct vc_tensor tensor;
 	uint32_t stack;
-	bool tied; /* shares the embedding's memory: not counted */
-	bool last; /* sits behind the last layer (head, final norm) rather than before the first */
+	bool tied;   /* shares the embedding's memory: not counted */
+	bool last;   /* sits behind the last layer (head, final norm), not before the first */
 	bool buffer; /* not a parameter: a table that the program computes (rotary, masks) */
 };
 
@@ -344,8 +361,29 @@ struct vc_counts {
 
 /* True when layers are known, so that caches and the detailed method can be computed. */
 bool vc_model_has_shape(const struct vc_model *model);
+/* Counts the shape; where there is none, the stated `params`. */
 enum vc_status vc_model_count(const struct vc_model *model, struct vc_counts *counts,
                               struct vc_error *error);
+
+enum {
+	VC_MAX_LAYER_TENSORS = 64
+};
+/* The tensors of one layer; `tensors` holds VC_MAX_LAYER_TENSORS. Returns how many. */
+size_t vc_layer_tensors(const struct vc_layer_kind *kind, uint64_t hidden_size,
+                        struct vc_tensor *tensors);
+
+/* One kind of tensor in one stack, and how many layers have it. */
+struct vc_visit {
+	const struct vc_tensor *tensor;
+	const struct vc_stack *stack;
+	const struct vc_layer_kind *kind; /* NULL: outside the layers */
+	const struct vc_extra *extra;     /* NULL: in layers */
+	uint64_t layers;                  /* 1 outside the layers */
+};
+typedef void vc_visitor(const struct vc_visit *visit, void *context);
+/* Every tensor of the model once per kind and stack, tied ones and buffers too, in a fixed order:
+ * stack by stack what precedes the layers, the layers by kind, what follows them. */
+void vc_model_walk(const struct vc_model *model, vc_visitor *visitor, void *context);
 
 /* ---- Requests ---------------------------------------------------------------------------------
  */
