@@ -628,9 +628,18 @@ enum vc_component {
 };
 const char *vc_component_name(enum vc_component component);
 
+/* What the documents fix in the rule method and a user may state otherwise; zero is the default. */
+struct vc_rule_options {
+	bool overhead_given;
+	uint64_t overhead_bytes; /* default 2 GB, counted on each GPU; the documents: 1 to 3 GB */
+	uint32_t margin_ppm;     /* M_rec's factor in millionths; default 1200000 */
+	uint32_t activation_ppm; /* activations as a share of the weights; default by task */
+};
+
 struct vc_request {
 	const struct vc_model *model;
 	enum vc_method method;
+	struct vc_rule_options rule;
 	struct vc_workload workload;
 	struct vc_training training;
 	struct vc_parallelism parallelism;
@@ -664,7 +673,10 @@ struct vc_phase {
 	uint64_t total_bytes;
 };
 
-/* An assumption or a warning. The text has {0}, {1}, {2} where `args` belong. */
+/*
+ * An assumption or a warning. The text has {0}, {1}, {2} where `args` belong: {0} as a count, {0B}
+ * as bytes in the unit of the output, {0%} as millionths shown in percent.
+ */
 struct vc_note {
 	const char *code; /* "kv-grouped-queries" */
 	const char *text;
@@ -690,6 +702,9 @@ struct vc_ledger {
 	uint64_t total_bytes;       /* the sum of the lines: M */
 	uint64_t recommended_bytes; /* rule: 1.2 x (M + 2 GB); detailed: high_bytes */
 	uint64_t low_bytes, high_bytes;
+	/* What a GPU must offer for the job to run: for sure, and most likely. They differ from
+	 * high_bytes and total_bytes where an engine fills the GPU with cache whatever the job. */
+	uint64_t need_bytes, need_expected_bytes;
 	uint32_t line_count, phase_count, note_count;
 	struct vc_line lines[VC_MAX_LINES];
 	struct vc_phase phases[VC_MAX_PHASES];
@@ -708,6 +723,12 @@ enum vc_status vc_request_resolve(struct vc_request *request, struct vc_error *e
 enum vc_status vc_estimate(const struct vc_request *request, struct vc_ledger *ledger,
                            struct vc_error *error);
 
+/* The documents' M_rec = 1.2 x (M + 2 GB) in whole bytes, rounded up; UINT64_MAX on overflow. */
+uint64_t vc_recommended_bytes(uint64_t total_bytes, const struct vc_rule_options *options);
+
+/* GPUs in a layout: data x tensor x pipeline x context (expert parallelism reuses them). */
+uint32_t vc_layout_gpus(const struct vc_parallelism *layout);
+
 /* Sum of a ledger's lines of one component. */
 uint64_t vc_ledger_component(const struct vc_ledger *ledger, enum vc_component component);
 
@@ -725,12 +746,13 @@ struct vc_candidate {
 	const struct vc_gpu *gpu;
 	enum vc_verdict verdict;
 	struct vc_parallelism layout;
-	uint32_t gpus;          /* in the layout that the verdict is for */
-	uint32_t gpus_needed;   /* 0: does not fit with max_gpus or fewer */
-	uint64_t total_bytes;   /* on one GPU of the layout */
-	uint64_t need_bytes;    /* what one GPU must offer: M_rec, or the detailed high end */
-	uint64_t have_bytes;    /* what it offers: marketed bytes, or what a process can get */
-	int64_t headroom_bytes; /* have - need; negative: missing */
+	uint32_t gpus;            /* in the layout that the verdict is for */
+	uint32_t gpus_needed;     /* 0: does not fit with max_gpus or fewer */
+	uint64_t total_bytes;     /* on one GPU of the layout */
+	uint64_t need_bytes;      /* what one GPU must offer: M_rec, or the detailed high end */
+	uint64_t have_bytes;      /* what it offers: marketed bytes, or what a process can get */
+	int64_t headroom_bytes;   /* have - need; negative: missing */
+	bool precision_supported; /* false: the GPU does not compute in the workload's precision */
 };
 
 enum vc_sort {

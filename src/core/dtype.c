@@ -4,9 +4,8 @@
  * specification and NVIDIA's NVFP4 description have them, scales included.
  */
 #include "sat.h"
+#include "text.h"
 #include "vramcalc/vramcalc.h"
-
-#include <string.h>
 
 static const struct vc_dtype_info dtypes[VC_DTYPE_COUNT] = {
 	[VC_DTYPE_NONE] = { "none", 1, 0, false, "not given" },
@@ -56,23 +55,10 @@ const struct vc_dtype_info *vc_dtype_info(enum vc_dtype dtype)
 	return &dtypes[dtype < VC_DTYPE_COUNT ? dtype : VC_DTYPE_NONE];
 }
 
-static bool same_name(const char *a, const char *b)
-{
-	for (; *a && *b; a++, b++) {
-		char x = *a >= 'A' && *a <= 'Z' ? (char)(*a + 32) : *a;
-		char y = *b >= 'A' && *b <= 'Z' ? (char)(*b + 32) : *b;
-
-		if (x != y) {
-			return false;
-		}
-	}
-	return *a == *b;
-}
-
 enum vc_dtype vc_dtype_by_name(const char *name)
 {
 	for (int i = VC_DTYPE_NONE + 1; i < VC_DTYPE_COUNT; i++) {
-		if (same_name(dtypes[i].name, name)) {
+		if (vc_same_name(dtypes[i].name, name)) {
 			return (enum vc_dtype)i;
 		}
 	}

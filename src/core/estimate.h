@@ -1,0 +1,15 @@
+/* The methods behind vc_estimate: each gets a resolved request and an empty ledger. */
+#ifndef VC_ESTIMATE_H
+#define VC_ESTIMATE_H
+
+#include "vramcalc/vramcalc.h"
+
+/* The founding documents' formulas. docs/formulas.md#rule */
+enum vc_status vc_estimate_rule(const struct vc_request *request, struct vc_ledger *ledger,
+                                struct vc_error *error);
+
+/* What a real engine allocates; dispatches on task and engine. VC_UNSUPPORTED without a shape. */
+enum vc_status vc_estimate_detailed(const struct vc_request *request, struct vc_ledger *ledger,
+                                    struct vc_error *error);
+
+#endif

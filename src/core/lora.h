@@ -1,0 +1,13 @@
+/* Low-rank adapters: how many parameters they add. */
+#ifndef VC_LORA_H
+#define VC_LORA_H
+
+#include "vramcalc/vramcalc.h"
+
+/*
+ * rank x (in + out) for every target linear of the language model (arxiv.org/abs/2106.09685), and a
+ * magnitude per output where DoRA is asked for (arxiv.org/abs/2402.09353). 0 without a shape.
+ */
+uint64_t vc_lora_params(const struct vc_model *model, const struct vc_lora *lora);
+
+#endif
