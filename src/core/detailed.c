@@ -1,13 +1,54 @@
 /* The detailed method: which estimator answers for a task and an engine. */
-#include "estimate.h"
+#include "detailed.h"
 
+#include "estimate.h"
+#include "ledger.h"
 #include "text.h"
+
+/* NULL: the engine does not do this task, or is not modelled. */
+static detailed_estimator *const estimators[2][VC_ENGINE_COUNT] = {
+	[VC_TASK_INFERENCE] = { NULL },
+	[VC_TASK_TRAINING] = { NULL },
+};
+
+static enum vc_status unsupported(const struct vc_request *request, struct vc_error *error)
+{
+	static const char *const tasks[] = { "inference", "training" };
+
+	return vc_fail(error, VC_UNSUPPORTED, "engine.name",
+	               "the detailed method does not model %s with %s",
+	               tasks[request->workload.task], vc_engine_name(request->engine.name));
+}
 
 enum vc_status vc_estimate_detailed(const struct vc_request *request, struct vc_ledger *ledger,
                                     struct vc_error *error)
 {
-	(void)ledger;
-	return vc_fail(error, VC_UNSUPPORTED, "engine.name",
-	               "the detailed method does not cover %s yet",
-	               vc_engine_name(request->engine.name));
+	detailed_estimator *estimator = estimators[request->workload.task][request->engine.name];
+	enum vc_status status;
+
+	if (!vc_model_has_shape(request->model)) {
+		return vc_fail(error, VC_UNSUPPORTED, "model",
+		               "the detailed method needs the architecture (model.config, "
+		               "model.architecture or model.weights)");
+	}
+	if (!request->gpu) {
+		return vc_fail(error, VC_UNSUPPORTED, "hardware.gpus",
+		               "the detailed method needs a GPU (a name from the catalog)");
+	}
+	if (!estimator) {
+		return unsupported(request, error);
+	}
+	status = estimator(request, ledger, error);
+	if (status != VC_OK) {
+		return status;
+	}
+	status = vc_ledger_finish(ledger, error);
+	ledger->recommended_bytes = ledger->high_bytes;
+	if (ledger->need_bytes == 0) {
+		ledger->need_bytes = ledger->high_bytes;
+	}
+	if (ledger->need_expected_bytes == 0) {
+		ledger->need_expected_bytes = ledger->total_bytes;
+	}
+	return status;
 }
