@@ -1,0 +1,113 @@
+#include "config.h"
+
+#include "family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct family *const tables[] = { dense_families, expert_families, latent_families,
+	                                       hybrid_families };
+
+static const struct family *find_family(const char *model_type)
+{
+	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+		for (const struct family *f = tables[i]; f->model_type; f++) {
+			if (strcmp(f->model_type, model_type) == 0) {
+				return f;
+			}
+		}
+	}
+	return NULL;
+}
+
+const char *vc_family_at(size_t index)
+{
+	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+		for (const struct family *f = tables[i]; f->model_type; f++) {
+			if (index-- == 0) {
+				return f->model_type;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* What is left of a model_type that no row knows: the commonest decoder, its keys deciding. */
+static const struct family unknown_family = {
+	"unknown",
+	.decoder = { .qkv_bias_key = "qkv_bias use_qkv_bias attention_bias use_bias bias",
+	             .o_bias_key = "attention_out_bias o_bias attention_bias use_bias bias",
+	             .ffn_bias_key = "mlp_bias use_bias bias",
+	             .qk_norm = QK_NORM_HEAD,
+	             .qk_norm_key = "use_qk_norm qk_norm qk_layernorm",
+	             .shared_gate = false },
+};
+
+void config_read(struct config *config, const char *fallback)
+{
+	const char *model_type = config_text_or(config, "model_type", fallback);
+	const struct family *family;
+
+	if (config_failed(config)) {
+		return;
+	}
+	if (!model_type) {
+		config_fail(config, "model_type", "is missing (expected one such as \"llama\")");
+		return;
+	}
+	family = find_family(model_type);
+	if (!family) {
+		config->model->known_family = false;
+		family = &unknown_family;
+	}
+	if (family->read) {
+		family->read(config, family);
+	} else {
+		read_decoder(config, family);
+	}
+}
+
+static enum vc_dtype torch_dtype(struct config *config)
+{
+	static const struct {
+		const char *name;
+		enum vc_dtype dtype;
+	} names[] = {
+		{ "float32", VC_DTYPE_FP32 },  { "float16", VC_DTYPE_FP16 },
+		{ "bfloat16", VC_DTYPE_BF16 }, { "float8_e4m3fn", VC_DTYPE_FP8 },
+		{ "float64", VC_DTYPE_FP64 },
+	};
+	const char *text = config_text_or(config,
+	                                  "torch_dtype dtype text_config.torch_dtype "
+	                                  "text_config.dtype",
+	                                  "");
+
+	text = strncmp(text, "torch.", 6) == 0 ? text + 6 : text;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		if (strcmp(text, names[i].name) == 0) {
+			return names[i].dtype;
+		}
+	}
+	return VC_DTYPE_NONE;
+}
+
+enum vc_status vc_config_to_model(const cJSON *root, struct vc_model *model, struct vc_error *error)
+{
+	struct config config = { .root = root, .model = model, .error = error };
+
+	memset(model, 0, sizeof *model);
+	memset(error, 0, sizeof *error);
+	model->known_family = true;
+	model->source = VC_SOURCE_CONFIG;
+	if (!cJSON_IsObject(root)) {
+		config_fail(&config, "model_type", "the config is not an object (expected {...})");
+		return error->status;
+	}
+	snprintf(model->family, sizeof model->family, "%s",
+	         config_text_or(&config, "model_type", ""));
+	snprintf(model->name, sizeof model->name, "%s",
+	         config_text_or(&config, "_name_or_path", ""));
+	model->dtype = torch_dtype(&config);
+	config_read(&config, NULL);
+	return error->status;
+}

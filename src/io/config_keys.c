@@ -1,0 +1,228 @@
+/* Looking up a config's keys in all their spellings, strictly typed. */
+#include "family.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	COUNT_LIMIT = 2147483647
+};
+
+bool config_failed(const struct config *config)
+{
+	return config->error->status != VC_OK;
+}
+
+static const cJSON *follow(const cJSON *root, const char *path, size_t length)
+{
+	const cJSON *item = root;
+
+	while (item && length > 0) {
+		const char *dot = memchr(path, '.', length);
+		size_t part = dot ? (size_t)(dot - path) : length;
+
+		item = json_member(item, path, part);
+		path += dot ? part + 1 : part;
+		length -= dot ? part + 1 : part;
+	}
+	return item;
+}
+
+/* The first alternative that is present; `name` and `length` say which, or the first of all. */
+static const cJSON *find(const struct config *config, const char *names, const char **name,
+                         size_t *length)
+{
+	*name = names;
+	*length = strcspn(names, " ");
+	for (const char *at = names; *at;) {
+		size_t size = strcspn(at, " ");
+		const cJSON *item = follow(config->root, at, size);
+
+		if (item) {
+			*name = at;
+			*length = size;
+			return item;
+		}
+		at += size + (at[size] == ' ');
+	}
+	return NULL;
+}
+
+const cJSON *config_item(const struct config *config, const char *names)
+{
+	const char *name;
+	size_t length;
+
+	return find(config, names, &name, &length);
+}
+
+void config_fail(struct config *config, const char *names, const char *format, ...)
+{
+	const char *name;
+	size_t length;
+	va_list args;
+
+	if (config_failed(config)) {
+		return;
+	}
+	find(config, names, &name, &length);
+	*config->error = (struct vc_error){ .status = VC_INVALID };
+	snprintf(config->error->field, sizeof config->error->field, "%s%.*s", config->prefix,
+	         (int)length, name);
+	va_start(args, format);
+	vsnprintf(config->error->message, sizeof config->error->message, format, args);
+	va_end(args);
+}
+
+static const char *type_name(const cJSON *item)
+{
+	if (cJSON_IsString(item)) {
+		return "a string";
+	}
+	if (cJSON_IsBool(item)) {
+		return "a boolean";
+	}
+	if (cJSON_IsArray(item)) {
+		return "a list";
+	}
+	return cJSON_IsObject(item) ? "an object" : "null";
+}
+
+static uint64_t read_count(struct config *config, const char *names, const cJSON *item,
+                           uint64_t least)
+{
+	uint64_t count = 0;
+
+	if (!cJSON_IsNumber(item)) {
+		config_fail(config, names, "%s is not a number (expected an integer)",
+		            type_name(item));
+	} else if (item->valuedouble > COUNT_LIMIT) {
+		config_fail(config, names, "%.17g is too large (expected at most %d)",
+		            item->valuedouble, COUNT_LIMIT);
+	} else if (!json_count(item, &count) || count < least) {
+		config_fail(config, names, "%.17g is out of range (expected an integer from %d on)",
+		            item->valuedouble, (int)least);
+		count = 0;
+	}
+	return count;
+}
+
+uint64_t config_number_or(struct config *config, const char *names, uint64_t fallback)
+{
+	const cJSON *item = config_item(config, names);
+
+	return item ? read_count(config, names, item, 0) : fallback;
+}
+
+uint64_t config_count_or(struct config *config, const char *names, uint64_t fallback)
+{
+	const cJSON *item = config_item(config, names);
+
+	return item ? read_count(config, names, item, 1) : fallback;
+}
+
+uint64_t config_count(struct config *config, const char *names)
+{
+	const cJSON *item = config_item(config, names);
+	char listed[200];
+	size_t length;
+
+	if (item) {
+		return read_count(config, names, item, 1);
+	}
+	length = (size_t)snprintf(listed, sizeof listed, "%s", names);
+	for (size_t i = 0; i < length && i < sizeof listed; i++) {
+		listed[i] = listed[i] == ' ' ? '|' : listed[i];
+	}
+	config_fail(config, names, "is missing (expected a count under %s)", listed);
+	return 0;
+}
+
+bool config_flag_or(struct config *config, const char *names, bool fallback)
+{
+	const cJSON *item = config_item(config, names);
+
+	if (!item) {
+		return fallback;
+	}
+	if (!cJSON_IsBool(item)) {
+		config_fail(config, names, "is %s (expected true or false)",
+		            cJSON_IsNumber(item) ? "a number" : type_name(item));
+		return fallback;
+	}
+	return cJSON_IsTrue(item);
+}
+
+double config_fraction_or(struct config *config, const char *names, double fallback)
+{
+	const cJSON *item = config_item(config, names);
+
+	if (!item) {
+		return fallback;
+	}
+	if (!cJSON_IsNumber(item) || !(item->valuedouble > 0) || item->valuedouble > 1) {
+		config_fail(config, names, "is out of range (expected a fraction up to 1)");
+		return fallback;
+	}
+	return item->valuedouble;
+}
+
+const char *config_text_or(struct config *config, const char *names, const char *fallback)
+{
+	const cJSON *item = config_item(config, names);
+
+	if (!item) {
+		return fallback;
+	}
+	if (!cJSON_IsString(item)) {
+		config_fail(config, names, "is %s (expected a string)",
+		            cJSON_IsNumber(item) ? "a number" : type_name(item));
+		return fallback;
+	}
+	return item->valuestring;
+}
+
+const cJSON *config_list(struct config *config, const char *names, uint64_t length)
+{
+	const cJSON *list = config_item(config, names);
+	int entries;
+
+	if (!list) {
+		return NULL;
+	}
+	if (!cJSON_IsArray(list)) {
+		config_fail(config, names, "is not a list (expected a list)");
+		return NULL;
+	}
+	entries = cJSON_GetArraySize(list);
+	if (length > 0 && (uint64_t)entries != length) {
+		config_fail(config, names, "has %d entries (expected %d, one per layer)", entries,
+		            (int)length);
+		return NULL;
+	}
+	return list;
+}
+
+uint64_t config_element(struct config *config, const char *names, const cJSON *list, uint64_t index)
+{
+	const cJSON *item = cJSON_GetArrayItem(list, (int)index);
+
+	return item ? read_count(config, names, item, 0) : 0;
+}
+
+struct config config_child(struct config *config, const char *name)
+{
+	struct config child = *config;
+	const cJSON *object = config_item(config, name);
+
+	if (!object) {
+		config_fail(config, name, "is missing (expected an object)");
+	} else if (!cJSON_IsObject(object)) {
+		config_fail(config, name, "is not an object (expected an object)");
+		object = NULL;
+	}
+	child.root = object;
+	snprintf(child.prefix, sizeof child.prefix, "%.40s%.20s.", config->prefix, name);
+	return child;
+}

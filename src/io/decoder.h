@@ -1,0 +1,36 @@
+/* The common decoder's facts and steps, for the families whose own functions join in. */
+#ifndef VC_DECODER_H
+#define VC_DECODER_H
+
+#include "family.h"
+
+enum layer_type {
+	LAYER_FULL,
+	LAYER_SLIDING,
+	LAYER_CHUNKED,
+	LAYER_LINEAR /* linear attention, state-space, convolution: the family's own mixer */
+};
+
+/* What a decoder has read from its keys, before its layers are laid out. */
+struct decoder {
+	const struct family *family;
+	uint64_t hidden, layers, heads, kv_heads, head_dim, ffn_size, vocab, positions;
+	uint64_t window, period; /* sliding window; every period-th layer attends to all */
+	uint64_t experts, experts_per_token, expert_size, shared_size, first_dense;
+	bool tied;
+	uint32_t stack;
+	uint8_t types[VC_MAX_LAYERS]; /* enum layer_type */
+	uint8_t moe[VC_MAX_LAYERS];   /* 1: the layer's feed-forward part is expert_ffn */
+	struct vc_layer_kind base;    /* a layer with full attention and the dense feed-forward */
+	struct vc_ffn expert_ffn;
+};
+
+/* For traits.slides */
+bool slides_always(const struct decoder *d, uint32_t layer);
+bool slides_but_every_nth(const struct decoder *d, uint32_t layer);
+
+/* One layer as the traits and the patterns have it. */
+void decoder_layer(struct config *config, const struct decoder *d, uint32_t layer,
+                   struct vc_layer_kind *kind);
+
+#endif

@@ -1,0 +1,3 @@
+#include "decoder.h"
+
+const struct family hybrid_families[] = { { .model_type = NULL } };

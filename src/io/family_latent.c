@@ -1,0 +1,3 @@
+#include "decoder.h"
+
+const struct family latent_families[] = { { .model_type = NULL } };

@@ -1,0 +1,191 @@
+#include "config.h"
+#include "test.h"
+
+enum {
+	MAX_ROWS = 400,
+	LINE = 512
+};
+
+/* A row of data/param_counts.csv: config,parameters,includes,active,model,source */
+struct row {
+	char config[80];
+	uint64_t parameters, active;
+	char includes[24];
+};
+
+static struct row rows[MAX_ROWS];
+
+static char *read_file(const char *path, size_t *length)
+{
+	FILE *file = fopen(path, "rb");
+	char *text;
+
+	if (!file) {
+		fail_msg("%s cannot be read", path);
+	}
+	text = malloc(1 << 20);
+	assert_non_null(text);
+	*length = fread(text, 1, (1 << 20) - 1, file);
+	text[*length] = '\0';
+	fclose(file);
+	return text;
+}
+
+static struct vc_model *read_config(const char *name)
+{
+	struct vc_model *model = malloc(sizeof *model);
+	struct vc_error error;
+	char path[512];
+	size_t length;
+	char *text;
+	cJSON *tree;
+
+	snprintf(path, sizeof path, TESTS_DIR "/data/configs/%s.json", name);
+	text = read_file(path, &length);
+	tree = json_parse(text, length, &error);
+	assert_non_null(tree);
+	if (vc_config_to_model(tree, model, &error) != VC_OK) {
+		fail_msg("%s: %s: %s", name, error.field, error.message);
+	}
+	cJSON_Delete(tree);
+	free(text);
+	return model;
+}
+
+static void published_count_is_met(void **state)
+{
+	const struct row *row = *state;
+	struct vc_model *model = read_config(row->config);
+	struct vc_counts counts;
+	struct vc_error error;
+	uint64_t total;
+
+	assert_int_equal(vc_model_count(model, &counts, &error), VC_OK);
+	assert_true(model->known_family);
+	total = counts.total;
+	if (strcmp(row->includes, "mtp") == 0) {
+		total += counts.mtp;
+	} else if (strcmp(row->includes, "stored_head") == 0) {
+		total += model->vocab_size * model->stacks[0].hidden_size;
+	}
+	assert_u64(total, row->parameters);
+	if (row->active) {
+		assert_u64(counts.active, row->active);
+	}
+	free(model);
+}
+
+static size_t read_rows(struct CMUnitTest *tests)
+{
+	FILE *file = fopen(TESTS_DIR "/data/param_counts.csv", "r");
+	char line[LINE];
+	size_t count = 0;
+
+	while (file && fgets(line, sizeof line, file) && count < MAX_ROWS) {
+		struct row *row = &rows[count];
+		char parameters[32], active[32];
+
+		if (sscanf(line, "%79[^,],%31[0-9],%23[^,],%31[0-9]", row->config, parameters,
+		           row->includes, active) < 3) {
+			continue;
+		}
+		row->parameters = strtoull(parameters, NULL, 10);
+		row->active = sscanf(line, "%*[^,],%*[^,],%*[^,],%31[0-9]", active) == 1
+		                      ? strtoull(active, NULL, 10)
+		                      : 0;
+		tests[count++] = (struct CMUnitTest){ .name = row->config,
+			                              .test_func = published_count_is_met,
+			                              .initial_state = row };
+	}
+	if (file) {
+		fclose(file);
+	}
+	return count;
+}
+
+/* ---- Bad configs: the key is named */
+
+#define LLAMA                                                                                      \
+	"\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "             \
+	"\"intermediate_size\": 128, \"vocab_size\": 100"
+
+static const struct {
+	const char *text, *field, *message;
+} bad[] = {
+	{ "{}", "model_type", "is missing" },
+	{ "[]", "model_type", "not an object" },
+	{ "{" LLAMA "}", "num_hidden_layers", "is missing" },
+	{ "{" LLAMA ", \"num_hidden_layers\": \"32\"}", "num_hidden_layers", "a string" },
+	{ "{" LLAMA ", \"num_hidden_layers\": -1}", "num_hidden_layers", "-1 is out of range" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 0}", "num_hidden_layers", "0 is out of range" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 1.5}", "num_hidden_layers", "1.5 is out of range" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 9223372036854775808}", "num_hidden_layers",
+	  "too large" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 1000000}", "num_hidden_layers", "too many" },
+	{ "{" LLAMA ", \"num_hidden_layers\": true}", "num_hidden_layers", "a boolean" },
+	{ "{" LLAMA ", \"n_layer\": []}", "n_layer", "a list" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"layer_types\": [\"full_attention\"]}",
+	  "layer_types", "has 1 entries (expected 2" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"num_key_value_heads\": 3}",
+	  "num_key_value_heads", "does not divide" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"tie_word_embeddings\": \"yes\"}",
+	  "tie_word_embeddings", "expected true or false" },
+	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"num_local_experts\": 8}", "num_experts_per_tok",
+	  "is missing" },
+	{ "{\"model_type\": 7}", "model_type", "a number" },
+};
+
+static void bad_configs_name_the_key(void **state)
+{
+	struct vc_model *model = malloc(sizeof *model);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		struct vc_error error;
+		cJSON *tree = json_parse(bad[i].text, strlen(bad[i].text), &error);
+
+		assert_non_null(tree);
+		assert_int_equal(vc_config_to_model(tree, model, &error), VC_INVALID);
+		assert_string_equal(error.field, bad[i].field);
+		if (!strstr(error.message, bad[i].message)) {
+			fail_msg("%s: \"%s\" is not in \"%s\"", bad[i].text, bad[i].message,
+			         error.message);
+		}
+		cJSON_Delete(tree);
+	}
+	free(model);
+}
+
+static void unknown_family_is_read_by_its_keys(void **state)
+{
+	const char text[] = "{\"model_type\": \"unheard-of\", \"n_embd\": 64, \"n_layer\": 2, "
+	                    "\"n_head\": 4, \"d_ff\": 128, \"vocab_size\": 100}";
+	struct vc_model *model = malloc(sizeof *model);
+	struct vc_counts counts;
+	struct vc_error error;
+	cJSON *tree = json_parse(text, strlen(text), &error);
+
+	(void)state;
+	assert_int_equal(vc_config_to_model(tree, model, &error), VC_OK);
+	assert_false(model->known_family);
+	assert_int_equal(vc_model_count(model, &counts, &error), VC_OK);
+	/* tables 2 x 100 x 64; per layer 4 x 64 x 64 + 3 x 64 x 128 + 2 x 64; last norm 64 */
+	assert_u64(counts.total, 12800 + 2 * (16384 + 24576 + 128) + 64);
+	cJSON_Delete(tree);
+	free(model);
+}
+
+int main(void)
+{
+	static struct CMUnitTest tests[MAX_ROWS + 8] = {
+		cmocka_unit_test(bad_configs_name_the_key),
+		cmocka_unit_test(unknown_family_is_read_by_its_keys),
+	};
+	size_t own = 2, count = read_rows(&tests[own]);
+
+	if (count == 0) {
+		fprintf(stderr, "param_counts.csv has no rows\n");
+		return 1;
+	}
+	return _cmocka_run_group_tests("config", tests, own + count, NULL, NULL);
+}
