@@ -742,6 +742,9 @@ enum vc_verdict {
 };
 const char *vc_verdict_name(enum vc_verdict verdict);
 
+/* What a GPU's memory is held to be: as marketed by the rule, what a process can get in detail. */
+uint64_t vc_gpu_offers_bytes(const struct vc_gpu *gpu, enum vc_method method);
+
 struct vc_candidate {
 	const struct vc_gpu *gpu;
 	enum vc_verdict verdict;
@@ -775,6 +778,34 @@ struct vc_select_options {
 enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *const *gpus,
                          size_t count, const struct vc_select_options *options,
                          struct vc_candidate *candidates, struct vc_error *error);
+
+/* ---- The largest job that fits ------------------------------------------------------------- */
+
+enum vc_solve_field {
+	VC_SOLVE_BATCH_SIZE,
+	VC_SOLVE_SEQUENCE_LENGTH,
+	VC_SOLVE_CONCURRENCY,
+	VC_SOLVE_LORA_RANK,
+	VC_SOLVE_GPUS, /* the smallest number: tensor ranks for inference, ZeRO-3 for training */
+	VC_SOLVE_FIELD_COUNT
+};
+/* The spec's name of the field: "workload.batch_size"; VC_SOLVE_GPUS is "hardware.max_gpus". */
+const char *vc_solve_field_name(enum vc_solve_field field);
+
+struct vc_solution {
+	uint64_t value;          /* 0: not even the smallest fits */
+	uint64_t bytes_at_value; /* what one GPU must offer at this value; at 1 when value is 0 */
+	uint64_t bytes_at_next;  /* at the next value up (GPUs: down), which does not fit; else 0 */
+	uint64_t limit_bytes;    /* what the GPU offers */
+};
+
+/*
+ * Searches the ledger, which grows with every field but the number of GPUs, for the last value
+ * whose need the GPU offers. A value that nothing bounds below 2^40 is given as 2^40.
+ */
+enum vc_status vc_solve(const struct vc_request *request, const struct vc_gpu *gpu,
+                        enum vc_solve_field field, struct vc_solution *solution,
+                        struct vc_error *error);
 
 #ifdef __cplusplus
 }

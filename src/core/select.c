@@ -17,7 +17,7 @@ struct judgement {
 	uint64_t total_bytes, need_bytes, have_bytes;
 };
 
-static uint64_t offered_bytes(const struct vc_gpu *gpu, enum vc_method method)
+uint64_t vc_gpu_offers_bytes(const struct vc_gpu *gpu, enum vc_method method)
 {
 	if (method == VC_METHOD_RULE || (gpu->usable_bytes == 0 && gpu->driver_bytes == 0)) {
 		return gpu->memory_bytes;
@@ -58,7 +58,7 @@ static enum vc_status judge(struct vc_request *request, const struct vc_gpu *gpu
 	}
 	judgement->total_bytes = ledger->total_bytes;
 	judgement->need_bytes = ledger->need_bytes;
-	judgement->have_bytes = offered_bytes(gpu, request->method);
+	judgement->have_bytes = vc_gpu_offers_bytes(gpu, request->method);
 	judgement->verdict = judgement->have_bytes >= ledger->need_bytes ? VC_VERDICT_FITS
 	                     : judgement->have_bytes >= ledger->need_expected_bytes
 	                             ? VC_VERDICT_TIGHT
