@@ -60,6 +60,9 @@ void config_read(struct config *config, const char *fallback)
 		config->model->known_family = false;
 		family = &unknown_family;
 	}
+	if (config->outer) {
+		config->defaults = family_defaults(model_type);
+	}
 	if (family->read) {
 		family->read(config, family);
 	} else {

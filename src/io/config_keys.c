@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -47,6 +48,25 @@ static const cJSON *find(const struct config *config, const char *names, const c
 		at += size + (at[size] == ' ');
 	}
 	return NULL;
+}
+
+/* What the family's class states for a key that a nested config leaves out. */
+static bool default_number(const struct config *config, const char *names, uint64_t *value)
+{
+	for (const char *at = names; config->defaults && *at;) {
+		size_t size = strcspn(at, " ");
+
+		for (const char *entry = config->defaults; *entry;) {
+			if (strncmp(entry, at, size) == 0 && entry[size] == '=') {
+				*value = strtoull(entry + size + 1, NULL, 10);
+				return true;
+			}
+			entry += strcspn(entry, " ");
+			entry += *entry == ' ';
+		}
+		at += size + (at[size] == ' ');
+	}
+	return false;
 }
 
 const cJSON *config_item(const struct config *config, const char *names)
@@ -112,6 +132,9 @@ uint64_t config_number_or(struct config *config, const char *names, uint64_t fal
 {
 	const cJSON *item = config_item(config, names);
 
+	if (!item && default_number(config, names, &fallback)) {
+		return fallback;
+	}
 	return item ? read_count(config, names, item, 0) : fallback;
 }
 
@@ -119,6 +142,9 @@ uint64_t config_count_or(struct config *config, const char *names, uint64_t fall
 {
 	const cJSON *item = config_item(config, names);
 
+	if (!item && default_number(config, names, &fallback)) {
+		return fallback;
+	}
 	return item ? read_count(config, names, item, 1) : fallback;
 }
 
@@ -126,10 +152,14 @@ uint64_t config_count(struct config *config, const char *names)
 {
 	const cJSON *item = config_item(config, names);
 	char listed[200];
+	uint64_t value;
 	size_t length;
 
 	if (item) {
 		return read_count(config, names, item, 1);
+	}
+	if (default_number(config, names, &value)) {
+		return value;
 	}
 	length = (size_t)snprintf(listed, sizeof listed, "%s", names);
 	for (size_t i = 0; i < length && i < sizeof listed; i++) {
@@ -142,9 +172,10 @@ uint64_t config_count(struct config *config, const char *names)
 bool config_flag_or(struct config *config, const char *names, bool fallback)
 {
 	const cJSON *item = config_item(config, names);
+	uint64_t value;
 
 	if (!item) {
-		return fallback;
+		return default_number(config, names, &value) ? value != 0 : fallback;
 	}
 	if (!cJSON_IsBool(item)) {
 		config_fail(config, names, "is %s (expected true or false)",
@@ -223,6 +254,8 @@ struct config config_child(struct config *config, const char *name)
 		object = NULL;
 	}
 	child.root = object;
+	child.outer = config->root;
+	child.defaults = NULL;
 	snprintf(child.prefix, sizeof child.prefix, "%.40s%.20s.", config->prefix, name);
 	return child;
 }

@@ -13,6 +13,8 @@ struct config {
 	char prefix[64];   /* path of root for messages: "", "text_config." */
 	struct vc_model *model;
 	struct vc_error *error; /* its status is VC_OK until something fails */
+	const cJSON *outer;     /* the config that holds this one; NULL: this is the whole */
+	const char *defaults;   /* "key=number ..." for what a nested config leaves out, or NULL */
 };
 
 struct family;
@@ -63,11 +65,15 @@ struct family {
 	const char *model_type;
 	family_reader *read; /* NULL: read_decoder() */
 	struct decoder_traits decoder;
+	const void *traits; /* what a reader of its own wants to know */
 };
 
 /* Tables end with a row whose model_type is NULL. */
 extern const struct family dense_families[], expert_families[], latent_families[],
         hybrid_families[];
+
+/* The defaults of the class of a model_type that occurs inside others; NULL: none are needed. */
+const char *family_defaults(const char *model_type);
 
 /* ---- Keys. `names` are alternatives with a space between: the first that is present and not null
  * wins; "attn_config.kv_n_heads" looks into an object. */
@@ -117,6 +123,24 @@ void config_fail(struct config *config, const char *names, const char *format, .
         __attribute__((format(printf, 3, 4)));
 /* A sub-object as a config of its own; fails when it is not there. */
 struct config config_child(struct config *config, const char *name);
+
+/* ---- What sits on top, from the name of the class in `architectures` */
+
+enum model_head {
+	HEAD_UNSAID, /* no `architectures`, or a class of no known kind */
+	HEAD_NONE,   /* the bare model */
+	HEAD_LM,
+	HEAD_MASKED_LM,
+	HEAD_PRETRAINING,
+	HEAD_SEQUENCE, /* sequence classification: rerankers, reward models */
+	HEAD_TOKEN,
+	HEAD_QUESTION,
+	HEAD_IMAGE,
+	HEAD_PROJECTION
+};
+enum model_head config_head(const struct config *config);
+/* How many classes a classifier tells apart. */
+uint64_t config_labels(struct config *config);
 
 /* ---- Building */
 
