@@ -807,6 +807,124 @@ enum vc_status vc_solve(const struct vc_request *request, const struct vc_gpu *g
                         enum vc_solve_field field, struct vc_solution *solution,
                         struct vc_error *error);
 
+/* ---- What to change when it does not fit --------------------------------------------------- */
+
+/* In order of difficulty: what costs least to try comes first. */
+enum vc_measure {
+	VC_MEASURE_BATCH_SIZE,
+	VC_MEASURE_SEQUENCE_LENGTH,
+	VC_MEASURE_KV_CACHE_PRECISION,
+	VC_MEASURE_GRADIENT_CHECKPOINTING,
+	VC_MEASURE_OPTIMIZER_8BIT,
+	VC_MEASURE_QUANTIZATION_8BIT,
+	VC_MEASURE_QUANTIZATION_4BIT,
+	VC_MEASURE_LORA,
+	VC_MEASURE_QLORA,
+	VC_MEASURE_ZERO_1,
+	VC_MEASURE_ZERO_2,
+	VC_MEASURE_ZERO_3,
+	VC_MEASURE_OFFLOAD_OPTIMIZER,
+	VC_MEASURE_OFFLOAD_PARAMETERS,
+	VC_MEASURE_TENSOR_PARALLEL,
+	VC_MEASURE_PIPELINE_PARALLEL,
+	VC_MEASURE_MORE_GPUS,
+	VC_MEASURE_BIGGER_GPU,
+	VC_MEASURE_COUNT
+};
+
+struct vc_measure_info {
+	const char *name;    /* "gradient-checkpointing" */
+	uint32_t difficulty; /* of a plan, the sum; 1 to 10 */
+	const char *cost;    /* what one pays for it */
+	const char *call;    /* the option or call of the usual framework; NULL: none */
+};
+const struct vc_measure_info *vc_measure_info(enum vc_measure measure);
+
+/* A field to set and its value, as a spec spells them. */
+struct vc_setting {
+	const char *field;
+	char value[48];
+};
+
+enum {
+	VC_MAX_STEPS = 4,
+	VC_MAX_SETTINGS = 3
+};
+
+struct vc_step {
+	enum vc_measure measure;
+	uint32_t setting_count;
+	struct vc_setting settings[VC_MAX_SETTINGS];
+	uint64_t saves_bytes; /* on one GPU, after the steps before it */
+};
+
+struct vc_plan {
+	uint32_t step_count;
+	struct vc_step steps[VC_MAX_STEPS];
+	uint32_t difficulty;
+	struct vc_request request; /* with the steps taken */
+	const struct vc_gpu *gpu;
+	uint64_t total_bytes, need_bytes;
+	enum vc_verdict verdict;
+};
+
+struct vc_advice {
+	bool fits_as_is;
+	uint64_t total_bytes, need_bytes, have_bytes; /* as the request stands */
+	/* Plans that fit, the easiest first, none of which contains another. With none, `closest`
+	 * is the one that misses by least. */
+	size_t plan_count;
+	struct vc_plan closest;
+};
+
+struct vc_advise_options {
+	uint32_t gpus; /* at hand; default: those of the request's layout */
+	/* Others that could be rented instead, for bigger-gpu; may be NULL. */
+	const struct vc_gpu *const *others;
+	size_t other_count;
+};
+
+/* Searches the measures that apply, up to VC_MAX_STEPS together. `plans` holds `max_plans`. */
+enum vc_status vc_advise(const struct vc_request *request, const struct vc_gpu *gpu,
+                         const struct vc_advise_options *options, struct vc_plan *plans,
+                         size_t max_plans, struct vc_advice *advice, struct vc_error *error);
+
+/* ---- Slices of a GPU (MIG) --------------------------------------------------------------------
+ */
+
+enum {
+	VC_MAX_MIG_STARTS = 12,
+	VC_MAX_MIG_INSTANCES = 12
+};
+
+/*
+ * A GPU instance profile. It takes `size` neighbouring units of the memory axis from one of its
+ * starts, and `compute` compute slices. NVIDIA MIG User Guide, "Supported MIG Profiles".
+ */
+struct vc_mig_profile {
+	const char *name; /* "3g.40gb" */
+	uint32_t compute, size, max;
+	uint32_t media; /* 1: holds the one media extension or the whole GPU; 9: every media engine
+	                 */
+	uint64_t memory_bytes; /* that an instance really gets; 0: unknown */
+	uint32_t start_count;  /* 0: not known where it can lie, so it is never placed */
+	uint8_t starts[VC_MAX_MIG_STARTS];
+};
+
+struct vc_mig_table {
+	const char *id;
+	uint32_t memory_slots, compute_slices;
+	size_t profile_count;
+	const struct vc_mig_profile *profiles;
+};
+
+/*
+ * Whether instances of these profiles can coexist on one GPU, and where each starts (the larger
+ * ones as far right as they go, the rest from the left). Exact: every placement is tried.
+ */
+bool vc_mig_place(const struct vc_mig_table *table, const struct vc_mig_profile *const *wanted,
+                  size_t count, uint8_t starts[VC_MAX_MIG_INSTANCES]);
+
 #ifdef __cplusplus
 }
 #endif
