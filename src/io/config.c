@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct family *const tables[] = { dense_families, expert_families, latent_families,
-	                                       hybrid_families };
+static const struct family *const tables[] = {
+	dense_families,  expert_families,  latent_families,
+	hybrid_families, encoder_families, seq2seq_families
+};
 
 static const struct family *find_family(const char *model_type)
 {
