@@ -133,7 +133,8 @@ struct vc_quantization {
 	const char *name;
 	enum vc_quantizer quantizer;
 	enum vc_dtype dtype; /* what most weights are held in */
-	uint32_t group_size; /* weights that share a scale; 0: a scale per row or tensor */
+	uint32_t group_size; /* weights that share a scale; 0: see per_row */
+	bool per_row;        /* without groups: a scale per output row, not per tensor */
 	bool double_quant;   /* bitsandbytes: the scales are quantized too */
 	const char *summary;
 };
@@ -379,6 +380,7 @@ struct vc_visit {
 	const struct vc_layer_kind *kind; /* NULL: outside the layers */
 	const struct vc_extra *extra;     /* NULL: in layers */
 	uint64_t layers;                  /* 1 outside the layers */
+	uint32_t layer;                   /* the first of them, 0 outside */
 };
 typedef void vc_visitor(const struct vc_visit *visit, void *context);
 /* Every tensor of the model once per kind and stack, tied ones and buffers too, in a fixed order:

@@ -48,8 +48,9 @@ static void walk_extras(const struct vc_model *model, uint32_t stack, bool last,
 	}
 }
 
+/* `layers` of them from the `first` on. */
 static void walk_kind(const struct vc_stack *stack, const struct vc_layer_kind *kind,
-                      uint32_t layers, struct visitor visitor)
+                      struct layer_range place, struct visitor visitor)
 {
 	struct vc_tensor tensors[VC_MAX_LAYER_TENSORS];
 	size_t count = vc_layer_tensors(kind, stack->hidden_size, tensors);
@@ -58,10 +59,21 @@ static void walk_kind(const struct vc_stack *stack, const struct vc_layer_kind *
 		struct vc_visit visit = { .tensor = &tensors[i],
 			                  .stack = stack,
 			                  .kind = kind,
-			                  .layers = stack->shared_weights ? 1 : layers };
+			                  .layers = place.end - place.begin,
+			                  .layer = place.begin };
 
 		visitor.call(&visit, visitor.context);
 	}
+}
+
+static uint32_t first_layer(const struct vc_stack *stack, struct layer_range range, uint32_t kind)
+{
+	uint32_t layer = range.begin;
+
+	while (layer < range.end && stack->pattern[layer] != kind) {
+		layer++;
+	}
+	return layer;
 }
 
 void model_walk_range(const struct vc_model *model, uint32_t stack, struct layer_range range,
@@ -75,9 +87,32 @@ void model_walk_range(const struct vc_model *model, uint32_t stack, struct layer
 		walk_extras(model, stack, false, visitor);
 	}
 	for (uint32_t i = 0; i < kinds; i++) {
-		if (counts[i] > 0) {
-			walk_kind(layers, &model->kinds[i], counts[i], visitor);
+		uint32_t first = first_layer(layers, range, i);
+		uint32_t held = layers->shared_weights && counts[i] > 0 ? 1 : counts[i];
+
+		if (held > 0) {
+			walk_kind(layers, &model->kinds[i],
+			          (struct layer_range){ first, first + held }, visitor);
 		}
+	}
+	if (range.end >= layers->layers) {
+		walk_extras(model, stack, true, visitor);
+	}
+}
+
+void model_walk_layers(const struct vc_model *model, uint32_t stack, struct layer_range range,
+                       struct visitor visitor)
+{
+	const struct vc_stack *layers = &model->stacks[stack];
+	uint32_t held =
+	        layers->shared_weights && range.end > range.begin ? range.begin + 1 : range.end;
+
+	if (range.begin == 0) {
+		walk_extras(model, stack, false, visitor);
+	}
+	for (uint32_t i = range.begin; i < held; i++) {
+		walk_kind(layers, &model->kinds[layers->pattern[i] % VC_MAX_KINDS],
+		          (struct layer_range){ i, i + 1 }, visitor);
 	}
 	if (range.end >= layers->layers) {
 		walk_extras(model, stack, true, visitor);

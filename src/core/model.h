@@ -20,6 +20,11 @@ struct visitor {
 void model_walk_range(const struct vc_model *model, uint32_t stack, struct layer_range range,
                       struct visitor visitor);
 
+/* The same layer by layer, for what depends on a layer's place: visit.layer says which, and
+ * visit.layers is 1. */
+void model_walk_layers(const struct vc_model *model, uint32_t stack, struct layer_range range,
+                       struct visitor visitor);
+
 /* counts[k] = layers of kind k in the range. Returns 1 + the highest kind that occurs. */
 uint32_t model_kind_layers(const struct vc_stack *stack, struct layer_range range,
                            uint32_t counts[VC_MAX_KINDS]);

@@ -1,5 +1,4 @@
-#include "config.h"
-#include "test.h"
+#include "fixture.h"
 
 enum {
 	MAX_ROWS = 400,
@@ -15,47 +14,10 @@ struct row {
 
 static struct row rows[MAX_ROWS];
 
-static char *read_file(const char *path, size_t *length)
-{
-	FILE *file = fopen(path, "rb");
-	char *text;
-
-	if (!file) {
-		fail_msg("%s cannot be read", path);
-	}
-	text = malloc(1 << 20);
-	assert_non_null(text);
-	*length = fread(text, 1, (1 << 20) - 1, file);
-	text[*length] = '\0';
-	fclose(file);
-	return text;
-}
-
-static struct vc_model *read_config(const char *name)
-{
-	struct vc_model *model = malloc(sizeof *model);
-	struct vc_error error;
-	char path[512];
-	size_t length;
-	char *text;
-	cJSON *tree;
-
-	snprintf(path, sizeof path, TESTS_DIR "/data/configs/%s.json", name);
-	text = read_file(path, &length);
-	tree = json_parse(text, length, &error);
-	assert_non_null(tree);
-	if (vc_config_to_model(tree, model, &error) != VC_OK) {
-		fail_msg("%s: %s: %s", name, error.field, error.message);
-	}
-	cJSON_Delete(tree);
-	free(text);
-	return model;
-}
-
 static void published_count_is_met(void **state)
 {
 	const struct row *row = *state;
-	struct vc_model *model = read_config(row->config);
+	struct vc_model *model = fixture_model(row->config);
 	struct vc_counts counts;
 	struct vc_error error;
 	uint64_t total;

@@ -1,0 +1,116 @@
+#include "fixture.h"
+#include "weights.h"
+
+/* Weight bytes as formulas and published files give them; P parameters, nl of them in linears. */
+static const struct {
+	const char *config, *quantization;
+	uint64_t bytes;
+} rows[] = {
+	/* 2 bytes each of 8,030,261,248 and 6,738,415,616 */
+	{ "llama-3.1-8b", "none", 16060522496 },
+	{ "llama-2-7b", "none", 13476831232 },
+	/* tied: 1,235,814,400 */
+	{ "llama-3.2-1b", "none", 2471628800 },
+	/* nl/2 + nl/128 x 2.5 + (P - nl) x 2 with nl = 6,476,005,376 */
+	{ "llama-2-7b", "awq-int4-g128", 3889307648 },
+	/* vLLM prints 17.056 GiB with a rotary table of 4 MiB; nl = 33,218,887,680 */
+	{ "codellama-34b", "awq-int4-g128", 18308415488 },
+	/* the above and g_idx, 4 x (6 x 4096 + 11008) x 32 */
+	{ "llama-2-7b", "gptq-int4-g128", 3889307648 + 4554752 },
+	/* nl/2 + nl/64 x 4 + (P - nl) x 2 with nl = 6,979,321,856 */
+	{ "llama-3.1-8b", "bnb-nf4", 6027747328 },
+	/* nl/2 + nl/64 + nl/16384 x 4 + (P - nl) x 2 + 224 x 272 x 4 */
+	{ "llama-3.1-8b", "bnb-nf4-dq", 5702539264 },
+	/* nl + 4 x 1,376,256 rows + (P - nl) x 2 */
+	{ "llama-3.1-8b", "bnb-int8", 9086705664 },
+	/* nl + (P - nl) x 2 + 8 x 224 */
+	{ "llama-3.1-8b", "fp8", 9081202432 },
+	/* nl + 4 x 423,936 blocks + (P - nl) x 2 */
+	{ "qwen3-8b", "fp8-block", 9437399040 },
+	/* nl/2 + nl/16 + (P - nl) x 2 + 8 x 252 */
+	{ "qwen3-8b", "nvfp4", 6396932064 },
+};
+
+static void bytes_are_exact(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct vc_model *model = fixture_model(rows[i].config);
+		struct weight_format format = {
+			.dtype = VC_DTYPE_BF16,
+			.quantization = vc_quantization_by_name(rows[i].quantization),
+		};
+		struct weights weights;
+
+		assert_non_null(format.quantization);
+		weight_bytes(model, &format, &(struct rank){ .tensor = 1 }, &weights);
+		print_message("%s %s\n", rows[i].config, rows[i].quantization);
+		assert_u64(weights.total_bytes, rows[i].bytes);
+		free(model);
+	}
+}
+
+static uint64_t rank_bytes(const struct vc_model *model, struct rank rank)
+{
+	struct weights weights;
+
+	weight_bytes(model, &(struct weight_format){ .dtype = VC_DTYPE_BF16 }, &rank, &weights);
+	return weights.total_bytes;
+}
+
+/* ((P - norms) / 8 + norms) x 2 with P = 8,030,261,248 and norms = 65 x 4096 */
+static void tensor_ranks_share_all_but_norms(void **state)
+{
+	struct vc_model *model = fixture_model("llama-3.1-8b");
+
+	(void)state;
+	assert_u64(rank_bytes(model, (struct rank){ .tensor = 8 }),
+	           2 * ((8030261248 - 65 * 4096) / 8 + 65 * 4096));
+	free(model);
+}
+
+static void stages_add_up_and_tied_tables_double(void **state)
+{
+	struct vc_model *model = fixture_model("llama-3.1-8b");
+	uint64_t sum = 0;
+
+	(void)state;
+	for (uint32_t stage = 0; stage < 3; stage++) {
+		sum += rank_bytes(model, (struct rank){ .pipeline = 3, .stage = stage });
+	}
+	assert_u64(sum, 16060522496);
+	free(model);
+	model = fixture_model("llama-3.2-1b");
+	sum = rank_bytes(model, (struct rank){ .pipeline = 2, .stage = 0 }) +
+	      rank_bytes(model, (struct rank){ .pipeline = 2, .stage = 1 });
+	assert_u64(sum, 2471628800 + 2ull * 128256 * 2048);
+	free(model);
+}
+
+static void a_higher_tensor_degree_never_needs_more(void **state)
+{
+	struct vc_model *model = fixture_model("qwen2.5-7b");
+	uint64_t before = UINT64_MAX;
+
+	(void)state;
+	for (uint32_t t = 1; t <= 64; t *= 2) {
+		uint64_t bytes = rank_bytes(model, (struct rank){ .tensor = t });
+
+		assert_true(bytes < before);
+		assert_true(bytes * t >= rank_bytes(model, (struct rank){ .tensor = 1 }));
+		before = bytes;
+	}
+	free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_exact),
+		cmocka_unit_test(tensor_ranks_share_all_but_norms),
+		cmocka_unit_test(stages_add_up_and_tied_tables_double),
+		cmocka_unit_test(a_higher_tensor_degree_never_needs_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
