@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct family *const tables[] = {
-	dense_families,  expert_families,  latent_families,
-	hybrid_families, encoder_families, seq2seq_families
-};
+static const struct family *const tables[] = { dense_families,  expert_families,  latent_families,
+	                                       hybrid_families, encoder_families, seq2seq_families,
+	                                       vision_families };
 
 static const struct family *find_family(const char *model_type)
 {
