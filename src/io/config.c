@@ -7,7 +7,7 @@
 
 static const struct family *const tables[] = { dense_families,  expert_families,  latent_families,
 	                                       hybrid_families, encoder_families, seq2seq_families,
-	                                       vision_families };
+	                                       vision_families, convnet_families };
 
 static const struct family *find_family(const char *model_type)
 {

@@ -70,7 +70,8 @@ struct family {
 
 /* Tables end with a row whose model_type is NULL. */
 extern const struct family dense_families[], expert_families[], latent_families[],
-        hybrid_families[], encoder_families[], seq2seq_families[], vision_families[];
+        hybrid_families[], encoder_families[], seq2seq_families[], vision_families[],
+        convnet_families[];
 
 /* The defaults of the class of a model_type that occurs inside others; NULL: none are needed. */
 const char *family_defaults(const char *model_type);
