@@ -97,7 +97,7 @@ static enum vc_dtype torch_dtype(struct config *config)
 
 enum vc_status vc_config_to_model(const cJSON *root, struct vc_model *model, struct vc_error *error)
 {
-	struct config config = { .root = root, .model = model, .error = error };
+	struct config config = { .root = root, .top = root, .model = model, .error = error };
 
 	memset(model, 0, sizeof *model);
 	memset(error, 0, sizeof *error);

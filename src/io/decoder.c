@@ -64,6 +64,9 @@ static void read_heads(struct config *config, struct decoder *d)
 static void read_facts(struct config *config, struct decoder *d)
 {
 	const struct decoder_traits *traits = &d->family->decoder;
+	struct config top = *config;
+
+	top.root = config->top;
 
 	d->hidden = config_count(config, KEY_HIDDEN);
 	d->layers = config_count(config, KEY_LAYERS);
@@ -71,9 +74,7 @@ static void read_facts(struct config *config, struct decoder *d)
 		config_fail(config, KEY_LAYERS, "%d layers are too many (expected at most %d)",
 		            (int)d->layers, VC_MAX_LAYERS);
 	}
-	if (traits->read_heads) {
-		traits->read_heads(config, d);
-	} else {
+	if (!traits->no_attention) {
 		read_heads(config, d);
 	}
 	d->vocab = config_count(config, KEY_VOCAB);
@@ -81,13 +82,14 @@ static void read_facts(struct config *config, struct decoder *d)
 	d->window = config_number_or(config, KEY_WINDOW, 0);
 	d->period = config_count_or(config, "sliding_window_pattern _sliding_window_pattern",
 	                            traits->period);
-	d->tied = config_flag_or(config, "tie_word_embeddings tie_embeddings", traits->tied);
+	d->tied = config_flag_or(config, "tie_word_embeddings tie_embeddings",
+	                         config_flag_or(&top, "tie_word_embeddings", traits->tied));
 	d->ffn_size = config_number_or(config, KEY_FFN, traits->plain_ffn ? 4 * d->hidden : 0);
 	read_experts(config, d);
 	if (traits->facts) {
 		traits->facts(config, d);
 	}
-	if (d->ffn_size == 0 && d->experts == 0) {
+	if (d->ffn_size == 0 && d->experts == 0 && !traits->no_ffn) {
 		config_count(config, KEY_FFN);
 	}
 }
@@ -281,16 +283,20 @@ static void read_base(struct config *config, struct decoder *d)
 	const struct decoder_traits *traits = &d->family->decoder;
 	struct vc_mixer *m = &d->base.mixers[0];
 
-	d->base.mixer_count = 1;
 	m->causal = true;
 	m->heads = (uint32_t)d->heads;
 	m->kv_heads = (uint32_t)d->kv_heads;
+	if (!traits->no_attention) {
+		d->base.mixer_count = 1;
+	}
 	if (config_item(config, "kv_lora_rank")) {
 		base_latent(config, m);
-	} else {
+	} else if (!traits->no_attention) {
 		base_attention(config, d, m);
 	}
-	base_ffn(config, d);
+	if (!traits->no_ffn) {
+		base_ffn(config, d);
+	}
 	d->base.norms = traits->norms ? traits->norms : 2;
 	d->base.norm_elements = d->base.norms * norm_size(traits->norm, d->hidden);
 	if (traits->base) {
@@ -340,7 +346,7 @@ static void after_layers(struct config *config, const struct decoder *d)
 	const struct decoder_traits *traits = &d->family->decoder;
 	struct vc_extra *head;
 
-	if (!traits->no_final_norm && traits->norm != NORM_NONE) {
+	if (traits->norm != NORM_NONE && (!traits->final_norm || traits->final_norm(config))) {
 		config_extra_last(config, d->stack, VC_MODULE_NORM,
 		                  norm_size(traits->norm, d->hidden), 1);
 	}

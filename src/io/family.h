@@ -10,6 +10,7 @@
 
 struct config {
 	const cJSON *root; /* where keys are looked up */
+	const cJSON *top;  /* the whole config: what a sub-object leaves out may stand there */
 	char prefix[64];   /* path of root for messages: "", "text_config." */
 	struct vc_model *model;
 	struct vc_error *error; /* its status is VC_OK until something fails */
@@ -49,13 +50,14 @@ struct decoder_traits {
 	const char *qk_norm_key; /* flag that turns it on; NULL: always on */
 	bool learned_positions, no_rotary;
 	uint8_t position_offset; /* rows before the first (OPT 2) */
-	bool embedding_norm, no_final_norm;
+	bool embedding_norm;
+	bool no_attention, no_ffn; /* of the base layer */
 	bool shared_gate, router_bias, expert_bias;
 	uint8_t period;                                         /* of global layers; 0: none */
 	bool (*slides)(const struct decoder *, uint32_t layer); /* NULL: no windows */
-	void (*read_heads)(struct config *, struct decoder *);  /* instead of the common keys */
-	void (*facts)(struct config *, struct decoder *);       /* after the keys are read */
-	void (*base)(struct config *, struct decoder *);        /* after the base layer is set */
+	bool (*final_norm)(const struct config *);        /* whether there is one; NULL: yes */
+	void (*facts)(struct config *, struct decoder *); /* after the keys are read */
+	void (*base)(struct config *, struct decoder *);  /* after the base layer is set */
 	void (*layer)(struct config *, const struct decoder *, uint32_t layer,
 	              struct vc_layer_kind *kind);
 	void (*extras)(struct config *, const struct decoder *);
