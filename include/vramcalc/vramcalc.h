@@ -927,6 +927,44 @@ struct vc_mig_table {
 bool vc_mig_place(const struct vc_mig_table *table, const struct vc_mig_profile *const *wanted,
                   size_t count, uint8_t starts[VC_MAX_MIG_INSTANCES]);
 
+/* ---- Several jobs on the fewest GPUs --------------------------------------------------------- */
+
+enum {
+	VC_PACK_EXACT_JOBS = 12,  /* up to here the search is exhaustive */
+	VC_PACK_NONE = UINT32_MAX /* no GPU: the job does not fit any */
+};
+
+/* Where a job went. */
+struct vc_placement {
+	uint32_t gpu;                         /* from 0; VC_PACK_NONE */
+	const struct vc_mig_profile *profile; /* NULL: the GPU is shared, or the job's alone */
+	uint8_t start;                        /* on the memory axis */
+};
+
+/* Working memory of the search, one for each job; its content is of no use to the caller. */
+struct vc_pack_bin {
+	uint64_t used_bytes;
+	uint32_t count;
+	const struct vc_mig_profile *profiles[VC_MAX_MIG_INSTANCES];
+};
+
+struct vc_packing {
+	uint32_t gpus;
+	uint32_t unplaced;
+	bool optimal; /* proved: no packing has fewer GPUs */
+};
+
+/*
+ * Packs jobs that each need `need_bytes[i]` onto equal GPUs of `capacity_bytes`, as processes that
+ * share a GPU, or, with a table, as MIG instances. Fewest GPUs; with slices, of the packings found
+ * the one that leaves no job with less compute than it must have. `placements` and `bins` hold
+ * `jobs` entries.
+ */
+enum vc_status vc_pack(const uint64_t *need_bytes, size_t jobs, uint64_t capacity_bytes,
+                       const struct vc_mig_table *mig, struct vc_placement *placements,
+                       struct vc_pack_bin *bins, struct vc_packing *packing,
+                       struct vc_error *error);
+
 #ifdef __cplusplus
 }
 #endif
