@@ -55,6 +55,7 @@ struct decoder_traits {
 	bool shared_gate, router_bias, expert_bias;
 	uint8_t period;                                         /* of global layers; 0: none */
 	bool (*slides)(const struct decoder *, uint32_t layer); /* NULL: no windows */
+	bool (*has_experts)(struct config *, const struct decoder *, uint32_t layer);
 	bool (*final_norm)(const struct config *);        /* whether there is one; NULL: yes */
 	void (*facts)(struct config *, struct decoder *); /* after the keys are read */
 	void (*base)(struct config *, struct decoder *);  /* after the base layer is set */
@@ -105,6 +106,13 @@ const char *family_defaults(const char *model_type);
 	"attention_chunk_size"
 #define KEY_LAYER_TYPES "layer_types layers_block_type layer_type_list"
 #define KEY_ALIBI       "alibi attn_config.alibi"
+#define KEY_SHARED_SIZE                                                                            \
+	"shared_expert_intermediate_size moe_shared_expert_intermediate_size "                     \
+	"shared_intermediate_size"
+#define KEY_SHARED_EXPERTS                                                                         \
+	"n_shared_experts num_shared_experts num_shared_expert moe_num_shared_experts"
+#define KEY_FIRST_DENSE "first_k_dense_replace num_dense_layers moe_layer_start_index"
+#define KEY_MTP         "num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers"
 #define KEY_EXPERT_SIZE "moe_intermediate_size expert_intermediate_size moe_ffn_hidden_size"
 
 const cJSON *config_item(const struct config *config, const char *names);
@@ -156,6 +164,9 @@ struct vc_extra *config_extra(struct config *config, uint32_t stack, enum vc_mod
                               uint64_t out, uint64_t in);
 struct vc_extra *config_extra_last(struct config *config, uint32_t stack, enum vc_module module,
                                    uint64_t out, uint64_t in);
+/* A further tensor of a layer kind: linear, count 1. Change it in place. */
+struct vc_tensor *config_odd(struct vc_layer_kind *kind, enum vc_module module, enum vc_split split,
+                             uint64_t out, uint64_t in);
 /* Weights of a norm over `hidden` elements. */
 uint64_t norm_size(enum norm_style style, uint64_t hidden);
 
