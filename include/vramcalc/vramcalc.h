@@ -758,6 +758,7 @@ struct vc_candidate {
 	uint64_t have_bytes;      /* what it offers: marketed bytes, or what a process can get */
 	int64_t headroom_bytes;   /* have - need; negative: missing */
 	bool precision_supported; /* false: the GPU does not compute in the workload's precision */
+	bool tensor_over_pcie;    /* tensor ranks would talk over PCIe or between nodes: slow */
 };
 
 enum vc_sort {
@@ -774,8 +775,9 @@ struct vc_select_options {
 /*
  * Judges each GPU by the request's method and ranks them: those that fit alone by price, then by
  * waste, then by name; then those that fit as several (the smallest power of two up to max_gpus:
- * tensor parallel for inference, ZeRO-3 for training); then the rest. A layout that the request
- * states is kept. `candidates` holds `count` entries.
+ * tensor parallel for inference, ZeRO-3 for training; where that does not go, with pipeline stages
+ * or tensor ranks as well); then the rest. A layout that the request states is kept. `candidates`
+ * holds `count` entries.
  */
 enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *const *gpus,
                          size_t count, const struct vc_select_options *options,
