@@ -59,9 +59,6 @@ static void read_heads(struct config *config, struct decoder *d)
 static void read_facts(struct config *config, struct decoder *d)
 {
 	const struct decoder_traits *traits = &d->family->decoder;
-	struct config top = *config;
-
-	top.root = config->top;
 
 	d->hidden = config_count(config, KEY_HIDDEN);
 	d->layers = config_count(config, KEY_LAYERS);
@@ -77,8 +74,7 @@ static void read_facts(struct config *config, struct decoder *d)
 	d->window = config_number_or(config, KEY_WINDOW, 0);
 	d->period = config_count_or(config, "sliding_window_pattern _sliding_window_pattern",
 	                            traits->period);
-	d->tied = config_flag_or(config, "tie_word_embeddings tie_embeddings",
-	                         config_flag_or(&top, "tie_word_embeddings", traits->tied));
+	d->tied = config_tied(config, traits->tied);
 	d->ffn_size = config_number_or(config, KEY_FFN, traits->plain_ffn ? 4 * d->hidden : 0);
 	read_experts(config, d);
 	if (traits->facts) {
@@ -297,7 +293,7 @@ static void read_base(struct config *config, struct decoder *d)
 	const struct decoder_traits *traits = &d->family->decoder;
 	struct vc_mixer *m = &d->base.mixers[0];
 
-	m->causal = true;
+	m->causal = config_generates(config);
 	m->heads = (uint32_t)d->heads;
 	m->kv_heads = (uint32_t)d->kv_heads;
 	if (!traits->no_attention) {
@@ -363,6 +359,13 @@ static void after_layers(struct config *config, const struct decoder *d)
 	if (traits->norm != NORM_NONE && (!traits->final_norm || traits->final_norm(config))) {
 		config_extra_last(config, d->stack, VC_MODULE_NORM,
 		                  norm_size(traits->norm, d->hidden), 1);
+	}
+	if (!config_generates(config)) {
+		if (config_head(config) != HEAD_NONE) {
+			config_extra_last(config, d->stack, VC_MODULE_OTHER, config_labels(config),
+			                  d->hidden);
+		}
+		return;
 	}
 	head = config_extra_last(config, d->stack, VC_MODULE_LM_HEAD, d->vocab, d->hidden);
 	head->tied = d->tied;

@@ -10,7 +10,6 @@
 
 struct config {
 	const cJSON *root; /* where keys are looked up */
-	const cJSON *top;  /* the whole config: what a sub-object leaves out may stand there */
 	char prefix[64];   /* path of root for messages: "", "text_config." */
 	struct vc_model *model;
 	struct vc_error *error; /* its status is VC_OK until something fails */
@@ -72,6 +71,7 @@ struct family {
 };
 
 /* Tables end with a row whose model_type is NULL. */
+extern const struct family unknown_multimodal, tower_families[], multimodal_families[];
 extern const struct family dense_families[], expert_families[], latent_families[],
         hybrid_families[], encoder_families[], seq2seq_families[], vision_families[],
         convnet_families[];
@@ -95,6 +95,9 @@ const char *family_defaults(const char *model_type);
 #define KEY_VOCAB "vocab_size padded_vocab_size"
 #define KEY_POSITIONS                                                                              \
 	"max_position_embeddings n_positions max_seq_len seq_length max_sequence_length"
+#define KEY_TIED          "tie_word_embeddings tie_embeddings"
+#define KEY_TEXT_CONFIG   "text_config llm_config language_config thinker_config.text_config"
+#define KEY_VISION_CONFIG "vision_config vision_encoder_config thinker_config.vision_config"
 #define KEY_EXPERTS                                                                                \
 	"num_local_experts num_experts n_routed_experts moe_num_experts num_routed_experts "       \
 	"ffn_config.moe_num_experts"
@@ -150,6 +153,9 @@ enum model_head {
 	HEAD_PROJECTION
 };
 enum model_head config_head(const struct config *config);
+/* False for a decoder that serves as an embedding model, a reranker or a classifier: it has no
+ * language model's head and reads its input once, so that no cache is kept. */
+bool config_generates(const struct config *config);
 /* How many classes a classifier tells apart. */
 uint64_t config_labels(struct config *config);
 
@@ -175,5 +181,10 @@ uint64_t norm_size(enum norm_style style, uint64_t hidden);
 family_reader read_decoder;
 /* Reads `config` by its own model_type, or as `fallback` where it has none. */
 void config_read(struct config *config, const char *fallback);
+/* Reads it as this model_type, whatever it says itself. */
+void config_read_as(struct config *config, const char *model_type);
+bool config_knows(const char *model_type);
+/* Whether embedding and head are one: what holds the whole decides. */
+bool config_tied(struct config *config, bool fallback);
 
 #endif
