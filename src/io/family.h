@@ -71,7 +71,8 @@ struct family {
 };
 
 /* Tables end with a row whose model_type is NULL. */
-extern const struct family unknown_multimodal, tower_families[], multimodal_families[];
+extern const struct family unknown_multimodal, tower_families[], multimodal_families[],
+        rotary_encoder_families[];
 extern const struct family dense_families[], expert_families[], latent_families[],
         hybrid_families[], encoder_families[], seq2seq_families[], vision_families[],
         convnet_families[];
