@@ -8,7 +8,13 @@
 /* NULL: the engine does not do this task, or is not modelled. */
 static detailed_estimator *const estimators[2][VC_ENGINE_COUNT] = {
 	[VC_TASK_INFERENCE] = { NULL },
-	[VC_TASK_TRAINING] = { NULL },
+	[VC_TASK_TRAINING] = { [VC_ENGINE_NONE] = vc_estimate_training,
+	                       [VC_ENGINE_TRANSFORMERS] = vc_estimate_training,
+	                       [VC_ENGINE_TORCHTUNE] = vc_estimate_training,
+	                       [VC_ENGINE_LITGPT] = vc_estimate_training,
+	                       [VC_ENGINE_FSDP] = vc_estimate_training,
+	                       [VC_ENGINE_DEEPSPEED] = vc_estimate_training,
+	                       [VC_ENGINE_MEGATRON] = vc_estimate_training },
 };
 
 static enum vc_status unsupported(const struct vc_request *request, struct vc_error *error)

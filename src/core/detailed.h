@@ -13,4 +13,6 @@
 typedef enum vc_status detailed_estimator(const struct vc_request *request,
                                           struct vc_ledger *ledger, struct vc_error *error);
 
+detailed_estimator vc_estimate_training;
+
 #endif

@@ -1,0 +1,231 @@
+/* Training and fine-tuning: the ledger of the phase that peaks. docs/formulas.md#training */
+#include "detailed.h"
+#include "ledger.h"
+#include "sat.h"
+#include "text.h"
+#include "train_range.h"
+
+static const char *const phase_names[TRAIN_PHASE_COUNT] = {
+	[TRAIN_PHASE_LOSS] = "loss",
+	[TRAIN_PHASE_BACKWARD] = "backward",
+	[TRAIN_PHASE_STEP] = "optimizer-step",
+};
+
+struct writer {
+	const struct train_job *job;
+	const struct train_peak *peak;
+	struct vc_ledger *ledger;
+};
+
+/* A line of 0 bytes is left out. */
+static struct vc_line *put(const struct writer *writer, enum vc_component component, uint64_t bytes,
+                           const char *formula)
+{
+	return bytes > 0 ? vc_ledger_add(writer->ledger, component, bytes, formula) : NULL;
+}
+
+static void input(struct vc_line *line, const char *name, uint64_t value)
+{
+	if (line) {
+		vc_line_input(line, name, value);
+	}
+}
+
+static void put_held(const struct writer *writer)
+{
+	const struct train_static *held = &writer->job->held;
+	const struct train_size *size = &writer->job->size;
+	uint32_t stage = writer->job->request->parallelism.zero_stage;
+	struct vc_line *line;
+
+	line = put(writer, VC_COMPONENT_WEIGHTS, held->weights, "weights of a rank / N");
+	input(line, "parameters", size->params);
+	input(line, "N", stage == 3 ? writer->job->request->parallelism.data : 1);
+	line = put(writer, VC_COMPONENT_ADAPTERS, held->adapters, "A × bytes / N");
+	input(line, "A", size->adapters);
+	line = put(writer, VC_COMPONENT_MASTER_WEIGHTS, held->master, "trained × 4 / N");
+	input(line, "trained", held->trained);
+	line = put(writer, VC_COMPONENT_OPTIMIZER_STATES, held->states, "trained × states / N");
+	input(line, "trained", held->trained);
+}
+
+static void put_phase(const struct writer *writer)
+{
+	const struct train_activation *activation = &writer->job->activation;
+	const struct train_static *held = &writer->job->held;
+	const struct train_phase *phase = &writer->peak->phases[writer->peak->name];
+	struct vc_line *line;
+
+	if (phase->gradients && held->gradients_stay) {
+		line = put(writer, VC_COMPONENT_GRADIENTS, held->gradients, "trained × bytes / N");
+		input(line, "trained", held->trained);
+	} else if (phase->gradients) {
+		line = put(writer, VC_COMPONENT_ACTIVATIONS, held->gradients,
+		           "gradients from backward to the step: trained × bytes");
+		input(line, "trained", held->trained);
+	}
+	line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->saved, "kept for backward");
+	input(line, "T", activation->tokens);
+	input(line, "L", activation->layers);
+	input(line, "h", activation->hidden);
+	line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->working,
+	           writer->peak->name == TRAIN_PHASE_LOSS ? "4 × T × h" : "backward of one layer");
+	input(line, "T", activation->tokens);
+	input(line, "h", activation->hidden);
+	line = put(writer, VC_COMPONENT_LOGITS, phase->logits, "c × T × V");
+	input(line, "c", writer->peak->logit_bytes);
+	input(line, "T", activation->tokens);
+	input(line, "V", writer->job->size.vocabulary);
+	put(writer, VC_COMPONENT_COMMUNICATION, phase->gathered, "gathered parameters");
+	put(writer, VC_COMPONENT_ACTIVATIONS, phase->copy, "the optimizer's temporary copies");
+}
+
+static void put_surroundings(const struct writer *writer)
+{
+	const struct train_peak *peak = writer->peak;
+
+	put(writer, VC_COMPONENT_ACTIVATIONS, writer->job->policy->workspace_bytes,
+	    "libraries' workspaces");
+	put(writer, VC_COMPONENT_COMMUNICATION, peak->buckets, "reduction and gathering buckets");
+	put(writer, VC_COMPONENT_FRAMEWORK, peak->context, "CUDA context");
+	put(writer, VC_COMPONENT_FRAMEWORK, peak->collectives, "NCCL's buffers");
+	put(writer, VC_COMPONENT_FRAGMENTATION, peak->fragmentation, "reserved - allocated");
+}
+
+/* What is offloaded lies in the host's memory for all ranks together. */
+static void put_host(const struct writer *writer)
+{
+	const struct train_static *held = &writer->job->held;
+	const struct {
+		enum vc_component component;
+		uint64_t bytes;
+		const char *formula;
+	} rows[] = {
+		{ VC_COMPONENT_WEIGHTS, held->host_weights, "weights of a rank × GPUs" },
+		{ VC_COMPONENT_MASTER_WEIGHTS, held->host_master, "trained × 4 / N × GPUs" },
+		{ VC_COMPONENT_OPTIMIZER_STATES, held->host_states, "trained × states / N × GPUs" },
+		{ VC_COMPONENT_GRADIENTS, held->host_gradients, "trained × 4 / N × GPUs" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (rows[i].bytes > 0) {
+			vc_ledger_add_host(writer->ledger, rows[i].component,
+			                   sat_mul(rows[i].bytes, writer->ledger->gpus),
+			                   rows[i].formula);
+		}
+	}
+}
+
+static void note_assumptions(const struct writer *writer)
+{
+	const struct train_job *job = writer->job;
+	const struct vc_training *training = &job->request->training;
+	uint64_t logits[3] = { writer->peak->logit_bytes, job->policy->logits.most, 0 };
+
+	if (training->loss_implementation == VC_LOSS_EAGER) {
+		vc_ledger_note(writer->ledger, "training-logits",
+		               "the loss is taken to hold {0} bytes per logit; the range reaches "
+		               "to the {1} of the hungriest implementation",
+		               logits);
+	}
+	if (!job->held.gradients_stay && training->method == VC_TRAINING_FULL) {
+		vc_ledger_note(writer->ledger, "training-gradients-freed",
+		               "gradients are freed after each step: they count as activations of "
+		               "the phases that have them",
+		               NULL);
+	}
+	if (training->method == VC_TRAINING_QLORA) {
+		vc_ledger_note(writer->ledger, "training-kbit-preparation",
+		               "what is not quantized is taken to stay in 16 bits; preparation for "
+		               "k-bit training raises it to fp32, which the range covers",
+		               NULL);
+	}
+	if (vc_optimizer_info(training->optimizer)->paged) {
+		vc_ledger_note(writer->ledger, "training-paged-states",
+		               "paged optimizer states are counted in host memory", NULL);
+	}
+	if (job->activation.approximated) {
+		vc_ledger_note(writer->ledger, "training-mixers-approximated",
+		               "activations of state-space and linear-attention layers are rough: "
+		               "the widths of their projections",
+		               NULL);
+	}
+}
+
+static uint64_t write_ledger(const struct writer *writer)
+{
+	const struct train_peak *peak = writer->peak;
+	uint64_t outside = sat_add(sat_add(peak->context, peak->collectives), peak->fragmentation);
+
+	put_held(writer);
+	put_phase(writer);
+	put_surroundings(writer);
+	put_host(writer);
+	note_assumptions(writer);
+	for (int i = 0; i < TRAIN_PHASE_COUNT; i++) {
+		if (peak->phases[i].exists) {
+			vc_ledger_phase(writer->ledger, phase_names[i],
+			                sat_add(peak->phases[i].total, outside));
+		}
+	}
+	return sat_add(peak->allocated, outside);
+}
+
+static enum vc_status check(const struct vc_request *request, struct vc_error *error)
+{
+	const struct vc_parallelism *layout = &request->parallelism;
+	uint64_t ranks = sat_mul(layout->data, layout->tensor);
+
+	if (layout->expert > 1 && ranks % layout->expert != 0) {
+		return vc_fail(error, VC_INVALID, "parallelism.expert",
+		               "%u does not divide the %u data- and tensor-parallel ranks (a "
+		               "divisor of data x tensor)",
+		               (uint64_t)layout->expert, ranks);
+	}
+	return VC_OK;
+}
+
+/* QLoRA as its paper has it, arxiv.org/abs/2305.14314, where no scheme is stated. */
+static struct vc_request complete(const struct vc_request *request, struct vc_ledger *ledger)
+{
+	struct vc_request completed = *request;
+
+	if (request->training.method == VC_TRAINING_QLORA && !request->workload.quantization) {
+		completed.workload.quantization = vc_quantization_by_name("bnb-nf4-dq");
+		vc_ledger_note(
+		        ledger, "training-quantization-assumed",
+		        "workload.quantization is not given: bnb-nf4-dq is assumed for qlora",
+		        NULL);
+	}
+	return completed;
+}
+
+/* The first pipeline stage keeps the most micro-batches, the last has the logits: the fuller. */
+enum vc_status vc_estimate_training(const struct vc_request *stated, struct vc_ledger *ledger,
+                                    struct vc_error *error)
+{
+	struct vc_request completed = complete(stated, ledger);
+	const struct vc_request *request = &completed;
+	uint32_t last = request->parallelism.pipeline - 1;
+	struct train_job job, other;
+	struct train_peak peak, other_peak;
+	enum vc_status status = check(request, error);
+	uint64_t total;
+
+	if (status != VC_OK) {
+		return status;
+	}
+	train_job(request, 0, &job);
+	train_peak(&job, &peak);
+	if (last > 0) {
+		train_job(request, last, &other);
+		train_peak(&other, &other_peak);
+		if (other_peak.allocated > peak.allocated) {
+			job = other;
+			peak = other_peak;
+		}
+	}
+	total = write_ledger(&(struct writer){ &job, &peak, ledger });
+	train_range(&job, &peak, total, ledger);
+	return VC_OK;
+}

@@ -1,0 +1,367 @@
+/*
+ * Three phases, the greatest wins: the loss, whose logits live while all activations do; backward
+ * of the layer that is recomputed, or of the last; the optimizer's step, when activations are gone.
+ * Held against 219 runs of the fms-acceleration suite: docs/accuracy.md. docs/formulas.md#training
+ */
+#include "train_phase.h"
+
+#include "sat.h"
+
+#include <string.h>
+
+#define GIB 1073741824ull
+
+/* A process's context with lazily loaded kernels, and NCCL's first communicator beside it, both
+ * outside the allocator (stas00/ml-engineering, training/tools and debug: 0.5 to 0.9 GiB, and
+ * +1.45 GiB at the first barrier). */
+static const uint64_t context_bytes = GIB * 3 / 4;
+static const uint64_t collective_bytes = GIB * 145 / 100;
+
+void train_job(const struct vc_request *request, uint32_t stage, struct train_job *job)
+{
+	const struct vc_parallelism *layout = &request->parallelism;
+
+	memset(job, 0, sizeof *job);
+	job->request = request;
+	job->policy = train_policy(request->engine.name);
+	job->rank = (struct rank){ .tensor = layout->tensor,
+		                   .pipeline = layout->pipeline,
+		                   .stage = stage,
+		                   .expert = layout->expert };
+	train_size(request, &job->rank, job->policy->unties_head, &job->size);
+	train_static(request, job->policy, &job->size, &job->held);
+	train_activation(request, job->policy, &job->rank, &job->activation);
+}
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_full(const struct train_job *job)
+{
+	return job->request->training.method == VC_TRAINING_FULL;
+}
+
+static bool is_checkpointed(const struct train_job *job)
+{
+	return job->request->training.gradient_checkpointing == VC_CHECKPOINTING_FULL;
+}
+
+static bool is_sharded(const struct train_job *job)
+{
+	return job->request->parallelism.zero_stage == 3;
+}
+
+static bool is_fused(const struct train_job *job)
+{
+	return job->policy->style == TRAIN_STYLE_FUSED;
+}
+
+static bool has_plain_loss(const struct train_job *job)
+{
+	enum vc_engine engine = job->request->engine.name;
+
+	return (engine == VC_ENGINE_TRANSFORMERS || engine == VC_ENGINE_FSDP) &&
+	       train_plain_loss(job->request->model);
+}
+
+/* Families that leave logits in 16 bits need 6 to 8 bytes; under autocast cross-entropy raises
+ * them all the same, and keeps more copies (14 to 18, GPTBigCode in the fms-acceleration runs). */
+static uint64_t logit_bytes(const struct train_job *job)
+{
+	const struct train_logits *logits = &job->policy->logits;
+
+	if (job->request->training.loss_implementation != VC_LOSS_EAGER) {
+		return 0;
+	}
+	if (has_plain_loss(job)) {
+		return is_full(job) ? 7 : 16;
+	}
+	if (job->request->training.compile && logits->compiled > 0) {
+		return logits->compiled;
+	}
+	if (train_precision_bytes(job->request) == 4) {
+		return 20;
+	}
+	return is_full(job) ? logits->full : logits->adapters;
+}
+
+static uint64_t logits_total(const struct train_job *job, uint64_t bytes)
+{
+	const struct vc_parallelism *layout = &job->request->parallelism;
+
+	if (layout->pipeline > 1 && job->rank.stage + 1 < layout->pipeline) {
+		return 0;
+	}
+	if (job->request->training.loss_implementation == VC_LOSS_EAGER) {
+		return sat_mul3(bytes, job->size.vocabulary, job->activation.tokens);
+	}
+	/* Fused with the head, in chunks: the gradient of the hidden states. */
+	return job->activation.boundary_bytes;
+}
+
+/* Embedding and head form FSDP's root unit, gathered for the whole of forward and backward. */
+static uint64_t root_bytes(const struct train_job *job)
+{
+	uint64_t bytes = sat_mul(2, sat_add(job->size.embedding, job->size.head));
+
+	/* DeepSpeed releases what exceeds stage3_max_live_parameters, 1e9 by default. */
+	return train_is_zero(job->request) ? min(bytes, 2000000000) : bytes;
+}
+
+static uint64_t unit_bytes(const struct train_job *job)
+{
+	const struct train_size *size = &job->size;
+
+	if (is_full(job) || !job->request->workload.quantization) {
+		return sat_mul(2, size->unit);
+	}
+	return sat_add(size->unit_quantized_bytes,
+	               sat_mul(2, sat_sub(size->unit, size->unit_linears)));
+}
+
+/* Parameters gathered while one layer runs; `loss`: before the first layer's backward. */
+static uint64_t gathered(const struct train_job *job, bool loss)
+{
+	bool offloaded = job->request->parallelism.offload_parameters != VC_OFFLOAD_NONE;
+	uint64_t units = offloaded || train_is_zero(job->request) ? 2 : job->policy->gathered_units;
+
+	if (!is_sharded(job) && !offloaded) {
+		return 0;
+	}
+	if (job->policy->frozen_gathered && !is_full(job)) {
+		return sat_mul(job->held.weights, job->request->parallelism.data);
+	}
+	return loss ? root_bytes(job) : sat_add(root_bytes(job), sat_mul(units, unit_bytes(job)));
+}
+
+/* Micro-batches whose activations a stage keeps: 1F1B, arxiv.org/abs/2104.04473 section 2.2. */
+static uint64_t in_flight(const struct train_job *job, uint64_t bytes)
+{
+	const struct vc_parallelism *layout = &job->request->parallelism;
+	uint64_t left = layout->pipeline - job->rank.stage;
+	uint64_t batches = job->request->training.gradient_accumulation;
+	uint64_t chunks = layout->virtual_pipeline;
+
+	if (!job->policy->pipelines || layout->pipeline == 1) {
+		return bytes;
+	}
+	if (chunks > 1) {
+		/* (v - 1) p chunks more than without interleaving, of 1 / v of the stage each */
+		uint64_t more = sat_mul(chunks - 1, layout->pipeline);
+		uint64_t warm = sat_add(more, sat_sub(sat_mul(2, left), 1));
+
+		return sat_scale_up(bytes, min(warm, sat_mul(chunks, layout->pipeline * 2ull)),
+		                    chunks);
+	}
+	return sat_mul(bytes, batches > 1 ? min(batches, left) : left);
+}
+
+/* FSDP with PEFT adapters holds a second copy of the checkpoints in backward: every slope of the
+ * fms-acceleration FSDP runs with adapters is 4 h L, that of the loss phase 2 h L. */
+static uint64_t checkpoints_in_backward(const struct train_job *job, uint64_t saved)
+{
+	bool doubled = !is_full(job) && is_sharded(job) && job->policy->autocasts &&
+	               !train_is_zero(job->request) &&
+	               job->request->parallelism.offload_parameters == VC_OFFLOAD_NONE;
+
+	return doubled ? sat_mul(2, saved) : saved;
+}
+
+/* FSDP keeps the gradients of adapters from step to step (measured: 16 bytes per adapter weight
+ * between steps); those of a whole model are freed before the next forward. */
+static bool gradients_before_loss(const struct train_job *job)
+{
+	if (!is_full(job) && is_sharded(job)) {
+		return true;
+	}
+	return job->policy->keeps_gradients || train_is_zero(job->request) ||
+	       job->request->training.gradient_accumulation > 1;
+}
+
+static void loss_phase(const struct train_job *job, uint64_t bytes, struct train_phase *phase)
+{
+	phase->exists = true;
+	phase->gradients = gradients_before_loss(job);
+	phase->saved = in_flight(job, job->activation.saved_bytes);
+	phase->working = sat_mul(2, job->activation.boundary_bytes);
+	phase->logits = logits_total(job, bytes);
+	phase->gathered = gathered(job, true);
+}
+
+/* Backward of the last layer, when all checkpoints are there, or of the first, when all gradients
+ * are: whichever holds more. */
+static void backward_phase(const struct train_job *job, struct train_phase *phase)
+{
+	const struct train_activation *activation = &job->activation;
+	uint64_t gradients = gradients_before_loss(job) ? 0 : job->held.gradients;
+	uint64_t saved = checkpoints_in_backward(job, in_flight(job, activation->saved_bytes));
+
+	phase->exists = true;
+	phase->gradients = true;
+	phase->gathered = gathered(job, false);
+	if (is_fused(job)) {
+		phase->saved = in_flight(job, activation->saved_bytes);
+		phase->working = is_checkpointed(job) ? activation->layer_bytes : 0;
+	} else if (!is_checkpointed(job)) {
+		phase->working = activation->boundary_bytes;
+	} else {
+		phase->working = activation->working_bytes;
+		if (saved > gradients) {
+			phase->saved = saved;
+			phase->gradients = gradients_before_loss(job);
+		}
+	}
+}
+
+/* Reduction and gathering buffers of ZeRO 1 and 2 (reduce_bucket_size and allgather_bucket_size,
+ * 5e8 elements of 2 bytes); DDP's buckets, a second copy of the gradients unless they are views. */
+static uint64_t bucket_bytes(const struct train_job *job)
+{
+	const struct vc_parallelism *layout = &job->request->parallelism;
+
+	if (train_is_zero(job->request)) {
+		return layout->zero_stage == 0 || layout->zero_stage == 3 ? 0
+		       : is_full(job)                                     ? 1000000000
+		                                                          : 2000000000;
+	}
+	if (layout->data > 1 && layout->zero_stage == 0 && !is_fused(job)) {
+		return job->held.gradients;
+	}
+	return 0;
+}
+
+static void sum_phase(const struct train_job *job, const struct train_peak *peak,
+                      struct train_phase *phase)
+{
+	uint64_t fixed = sat_add(peak->base, sat_add(peak->buckets, job->policy->workspace_bytes));
+	uint64_t more = sat_add(sat_add(phase->saved, phase->working),
+	                        sat_add(phase->logits, phase->gathered));
+
+	phase->total = sat_add(fixed, sat_add(more, phase->copy));
+	if (phase->gradients) {
+		phase->total = sat_add(phase->total, job->held.gradients);
+	}
+}
+
+static void find_peak(const struct train_job *job, struct train_peak *peak)
+{
+	const struct train_static *held = &job->held;
+
+	peak->base = sat_add(sat_add(held->weights, held->adapters),
+	                     sat_add(held->master, held->states));
+	peak->buckets = bucket_bytes(job);
+	peak->logit_bytes = logit_bytes(job);
+	loss_phase(job, peak->logit_bytes, &peak->phases[TRAIN_PHASE_LOSS]);
+	backward_phase(job, &peak->phases[TRAIN_PHASE_BACKWARD]);
+	if (held->steps) {
+		peak->phases[TRAIN_PHASE_STEP] = (struct train_phase){ .exists = true,
+			                                               .gradients = true,
+			                                               .copy = held->step_copy };
+	}
+	for (int i = 0; i < TRAIN_PHASE_COUNT; i++) {
+		struct train_phase *phase = &peak->phases[i];
+
+		if (phase->exists) {
+			sum_phase(job, peak, phase);
+		}
+		if (phase->total > peak->allocated) {
+			peak->allocated = phase->total;
+			peak->name = (enum train_phase_name)i;
+		}
+	}
+	peak->transient = sat_sub(
+	        max(peak->phases[TRAIN_PHASE_LOSS].total, peak->phases[TRAIN_PHASE_BACKWARD].total),
+	        sat_add(peak->base, sat_add(peak->buckets, job->policy->workspace_bytes)));
+}
+
+/*
+ * Blocks that forward and backward left behind do not serve the optimizer's step, and the other
+ * way round: nine tenths of the smaller stay reserved. Where that exceeds the card, the allocator
+ * gives blocks back.
+ */
+static uint64_t step_fragmentation(const struct train_job *job, const struct train_peak *peak,
+                                   uint64_t left)
+{
+	uint64_t step = sat_add(job->held.gradients, job->held.step_copy);
+	uint64_t idle = job->request->training.compile
+	                        ? 0
+	                        : sat_scale_up(min(peak->transient, step), 9, 10);
+	uint64_t margin = sat_scale_up(peak->allocated, 5, 100);
+	uint64_t bytes = sat_add(idle, margin);
+
+	if (peak->name == TRAIN_PHASE_STEP && bytes > left) {
+		return max(margin, left / 2);
+	}
+	return bytes;
+}
+
+static uint32_t share_of_transient(const struct train_job *job)
+{
+	const struct train_fragmentation *f = &job->policy->fragmentation;
+	bool fused = job->request->training.loss_implementation != VC_LOSS_EAGER;
+
+	if (job->request->training.gradient_checkpointing == VC_CHECKPOINTING_NONE) {
+		return f->kept;
+	}
+	if (train_is_zero(job->request)) {
+		return train_policy(VC_ENGINE_DEEPSPEED)->fragmentation.eager;
+	}
+	if (is_sharded(job)) {
+		return fused ? f->sharded_fused : f->sharded_eager;
+	}
+	return fused ? f->fused : f->eager;
+}
+
+/* Stock cross-entropy asks for more than the peak's implementation holds, and what it has asked
+ * for stays reserved. */
+static uint64_t loss_fragmentation(const struct train_job *job, const struct train_peak *peak)
+{
+	uint64_t share = share_of_transient(job);
+	uint64_t asked = job->policy->logits.reserved;
+	uint64_t more = 0;
+
+	if (asked > peak->logit_bytes && !has_plain_loss(job) && !train_is_zero(job->request) &&
+	    job->request->training.loss_implementation == VC_LOSS_EAGER &&
+	    job->request->training.gradient_checkpointing != VC_CHECKPOINTING_NONE) {
+		uint64_t logits = logits_total(job, asked - peak->logit_bytes);
+
+		more = sat_sub(sat_add(peak->phases[TRAIN_PHASE_LOSS].total, logits),
+		               peak->allocated);
+	}
+	return sat_add(more, sat_scale_up(sat_add(peak->transient, more), share, 1000000));
+}
+
+static void reserve(const struct train_job *job, struct train_peak *peak)
+{
+	uint64_t capacity = vc_gpu_offers_bytes(job->request->gpu, VC_METHOD_DETAILED);
+	uint64_t outside = sat_add(peak->context, peak->collectives);
+	uint64_t left = sat_sub(capacity, sat_add(outside, peak->allocated));
+	bool stepping = is_full(job) && !is_fused(job) && job->held.steps;
+
+	peak->fragmentation =
+	        stepping ? step_fragmentation(job, peak, left) : loss_fragmentation(job, peak);
+	/* Before it fails, the allocator returns what is cached. */
+	peak->fragmentation =
+	        max(sat_scale_up(peak->allocated, 2, 100), min(peak->fragmentation, left));
+}
+
+void train_peak(const struct train_job *job, struct train_peak *peak)
+{
+	const struct vc_parallelism *layout = &job->request->parallelism;
+	bool naive = layout->pipeline > 1 && !job->policy->pipelines;
+
+	memset(peak, 0, sizeof *peak);
+	find_peak(job, peak);
+	peak->context = context_bytes;
+	if (vc_layout_gpus(layout) > 1 && !(naive && layout->data == 1)) {
+		peak->collectives = collective_bytes;
+	}
+	reserve(job, peak);
+}

@@ -1,0 +1,99 @@
+/*
+ * Sources of the rows: huggingface/transformers (loss/loss_utils.py, trainer.py), huggingface/peft
+ * (utils/other.py), pytorch/torchtune and pytorch/torchtitan (recipes), Lightning-AI/litgpt
+ * (lora.py, utils.py chunked_cross_entropy), NVIDIA/Megatron-LM (core/optimizer, the golden values
+ * of its functional tests), deepspeedai/DeepSpeed (runtime/zero, runtime/bf16_optimizer.py), and
+ * the measurements that docs/accuracy.md lists.
+ */
+#include "train_policy.h"
+
+#include "text.h"
+
+/*
+ * Bytes per logit. A logit is computed in 16 bits, raised to fp32 and run through log-softmax,
+ * whose gradient is fp32 again. In place (Triton kernels) 8 are alive at once, in stock PyTorch 12
+ * to 14 (foundation-model-stack/fms-acceleration benchmarks with transformers 4.45 and 4.48;
+ * snowflakedb/ArcticTraining on H100 and H200: 14). torch.compile fuses the copies away.
+ */
+static const struct train_policy policies[VC_ENGINE_COUNT] = {
+	[VC_ENGINE_TRANSFORMERS] = { .summary = "transformers' Trainer, TRL and PEFT",
+	                             .logits = { 8, 8, 14, 14, 0 },
+	                             .fragmentation = { 115000, 300000, 180000, 250000, 150000 },
+	                             .autocasts = true,
+	                             .gathered_units = 1,
+	                             .adapter_bytes = 4,
+	                             .workspace_bytes = 17000000 },
+	[VC_ENGINE_TORCHTUNE] = { .summary = "torchtune's recipes",
+	                          .logits = { 4, 4, 6, 0, 0 },
+	                          .fragmentation = { 350000, 350000, 350000, 350000, 150000 },
+	                          .gathered_units = 2,
+	                          .adapter_bytes = 2,
+	                          .workspace_bytes = 17000000 },
+	[VC_ENGINE_LITGPT] = { .summary = "LitGPT's fine-tuning and pretraining scripts",
+	                       .style = TRAIN_STYLE_LITGPT,
+	                       .logits = { 12, 8, 12, 0, 0 },
+	                       .fragmentation = { 115000, 330000, 250000, 250000, 150000 },
+	                       .keeps_gradients = true,
+	                       .unties_head = true,
+	                       .frozen_gathered = true,
+	                       .keeps_inputs = true,
+	                       .gathered_units = 1,
+	                       .adapter_bytes = 2,
+	                       .workspace_bytes = 17000000 },
+	[VC_ENGINE_FSDP] = { .summary = "PyTorch FSDP scripts: torchtitan, llm-foundry, fsdp_qlora",
+	                     .logits = { 14, 14, 15, 0, 4 },
+	                     .fragmentation = { 400000, 400000, 400000, 400000, 150000 },
+	                     .gathered_units = 2,
+	                     .adapter_bytes = 2,
+	                     .workspace_bytes = 17000000 },
+	[VC_ENGINE_DEEPSPEED] = { .summary = "DeepSpeed ZeRO",
+	                          .logits = { 14, 8, 14, 0, 0 },
+	                          .fragmentation = { 170000, 170000, 170000, 170000, 170000 },
+	                          .keeps_gradients = true,
+	                          .bf16_master = true,
+	                          .gathered_units = 2,
+	                          .adapter_bytes = 2,
+	                          .workspace_bytes = 17000000 },
+	[VC_ENGINE_MEGATRON] = { .summary = "Megatron-LM",
+	                         .style = TRAIN_STYLE_FUSED,
+	                         .logits = { 6, 6, 7, 0, 0 },
+	                         .fragmentation = { 80000, 80000, 80000, 80000, 80000 },
+	                         .keeps_gradients = true,
+	                         .steps_in_place = true,
+	                         .fp32_gradients = true,
+	                         .pipelines = true,
+	                         .gathered_units = 1,
+	                         .adapter_bytes = 2,
+	                         .workspace_bytes = 110000000 },
+};
+
+const struct train_policy *train_policy(enum vc_engine engine)
+{
+	const struct train_policy *policy = &policies[engine < VC_ENGINE_COUNT ? engine : 0];
+
+	return policy->summary ? policy : &policies[VC_ENGINE_TRANSFORMERS];
+}
+
+bool train_is_zero(const struct vc_request *request)
+{
+	return request->engine.name == VC_ENGINE_DEEPSPEED ||
+	       (train_policy(request->engine.name)->autocasts &&
+	        request->parallelism.zero_stage > 0 &&
+	        request->training.mixed_precision == VC_MIXED_MASTER);
+}
+
+/* transformers before 4.46, modeling_gpt2.py and its likes: cross-entropy on lm_logits as is. */
+static const char *const plain_loss_families[] = { "gpt2",   "gpt_bigcode", "gpt_neox", "gpt_neo",
+	                                           "gptj",   "opt",         "falcon",   "phi",
+	                                           "bloom",  "mpt",         "codegen",  "bert",
+	                                           "roberta" };
+
+bool train_plain_loss(const struct vc_model *model)
+{
+	for (size_t i = 0; i < sizeof plain_loss_families / sizeof *plain_loss_families; i++) {
+		if (vc_same_name(plain_loss_families[i], model->family)) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,54 @@
+/* How training frameworks hold memory: one row of policies per engine. docs/formulas.md#training */
+#ifndef VC_TRAIN_POLICY_H
+#define VC_TRAIN_POLICY_H
+
+#include "vramcalc/vramcalc.h"
+
+/* How an engine's modules keep what backward needs. */
+enum train_style {
+	TRAIN_STYLE_EAGER, /* transformers' modules: every norm in fp32, no fused kernels */
+	TRAIN_STYLE_LITGPT,
+	TRAIN_STYLE_FUSED /* Megatron and Transformer Engine: fused norms and activations */
+};
+
+/* Bytes per logit that live together at the loss. */
+struct train_logits {
+	uint32_t full, adapters; /* expected, by what is trained */
+	uint32_t most;           /* the hungriest implementation in use */
+	uint32_t reserved;       /* what the allocator has been asked for at its worst */
+	uint32_t compiled;       /* under torch.compile; 0: as without */
+};
+
+/* Millionths of the bytes that come and go in a step; see train_reserve(). */
+struct train_fragmentation {
+	uint32_t fused, eager, sharded_fused, sharded_eager, kept;
+};
+
+struct train_policy {
+	const char *summary;
+	enum train_style style;
+	struct train_logits logits;
+	struct train_fragmentation fragmentation;
+	bool keeps_gradients;     /* between steps, on one GPU too */
+	bool steps_in_place;      /* a fused optimizer: no copy the size of the parameters */
+	bool autocasts;           /* adapters and 16-bit weights run under torch.autocast */
+	bool unties_head;         /* a tied head is held as a second table */
+	bool frozen_gathered;     /* sharded frozen weights stay gathered after their forward */
+	bool bf16_master;         /* mixed precision "none" keeps 16-bit master weights */
+	bool fp32_gradients;      /* accumulated in fp32 */
+	bool pipelines;           /* 1F1B: a stage keeps several micro-batches */
+	bool keeps_inputs;        /* bitsandbytes linears keep their inputs for backward */
+	uint32_t gathered_units;  /* layers whose parameters are gathered together */
+	uint32_t adapter_bytes;   /* of one adapter weight */
+	uint64_t workspace_bytes; /* cuBLAS and other buffers inside the allocator */
+};
+
+const struct train_policy *train_policy(enum vc_engine engine);
+
+/* ZeRO with fp32 master weights, as DeepSpeed and its followers do it, whoever drives it. */
+bool train_is_zero(const struct vc_request *request);
+
+/* Families whose code computed the loss from 16-bit logits, without raising them to fp32. */
+bool train_plain_loss(const struct vc_model *model);
+
+#endif

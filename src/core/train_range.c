@@ -1,0 +1,200 @@
+/*
+ * Each part of the peak has its own spread, from the residuals in docs/accuracy.md; independent
+ * parts add up as the root of the sum of their squares. docs/formulas.md#training-range
+ */
+#include "train_range.h"
+
+#include "sat.h"
+
+#include <math.h>
+
+struct spread {
+	double low, high; /* sums of squares, bytes */
+};
+
+/* Thousandths of the part, below and above. */
+struct shares {
+	uint32_t low, high;
+};
+
+static void add(struct spread *spread, uint64_t bytes, struct shares shares)
+{
+	double low = (double)bytes * shares.low / 1000, high = (double)bytes * shares.high / 1000;
+
+	spread->low += low * low;
+	spread->high += high * high;
+}
+
+static bool is_adapter(const struct train_job *job)
+{
+	return job->request->training.method != VC_TRAINING_FULL;
+}
+
+static bool is_eager_loss(const struct train_job *job)
+{
+	return job->request->training.loss_implementation == VC_LOSS_EAGER;
+}
+
+static bool is_sharded(const struct train_job *job)
+{
+	return job->request->parallelism.zero_stage == 3;
+}
+
+static bool is_trainer(const struct train_job *job)
+{
+	return job->request->engine.name == VC_ENGINE_TRANSFORMERS;
+}
+
+static bool has_experts(const struct train_job *job)
+{
+	const struct vc_model *model = job->request->model;
+
+	for (uint32_t i = 0; i < model->kind_count; i++) {
+		for (uint32_t f = 0; f < model->kinds[i].ffn_count; f++) {
+			if (model->kinds[i].ffns[f].type == VC_FFN_MOE) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Above what is expected the hungriest implementation of the loss in use. */
+static struct shares logit_shares(const struct train_job *job, const struct train_peak *peak)
+{
+	uint64_t most = job->policy->logits.most, expected = peak->logit_bytes;
+
+	if (!is_eager_loss(job)) {
+		return (struct shares){ 200, 1000 };
+	}
+	if (is_trainer(job) && train_plain_loss(job->request->model)) {
+		return (struct shares){ 150, 150 };
+	}
+	if (most > expected && expected > 0) {
+		return (struct shares){ 50, (uint32_t)((most - expected) * 1000 / expected) };
+	}
+	return (struct shares){ 350, 150 };
+}
+
+static struct shares saved_shares(const struct train_job *job)
+{
+	bool quantized = job->request->workload.quantization != NULL;
+
+	if (job->request->training.compile) {
+		return (struct shares){ 250, 300 };
+	}
+	if (job->request->training.gradient_checkpointing == VC_CHECKPOINTING_FULL) {
+		return (struct shares){ 20, 50 };
+	}
+	switch (job->policy->style) {
+	case TRAIN_STYLE_LITGPT:
+		return quantized ? (struct shares){ 150, 150 } : (struct shares){ 40, 40 };
+	case TRAIN_STYLE_FUSED:
+		return (struct shares){ 30, 40 };
+	default:
+		return (struct shares){ 150, 120 };
+	}
+}
+
+/* k-bit preparation raises what is not quantized, and with it the residual stream, to fp32
+ * (huggingface/peft, prepare_model_for_kbit_training); not every trainer calls it. */
+static uint64_t raised_bytes(const struct train_job *job)
+{
+	const struct train_size *size = &job->size;
+	const struct vc_quantization *scheme = job->request->workload.quantization;
+	uint64_t logits = sat_mul3(8, size->vocabulary, job->activation.tokens);
+
+	if (!is_adapter(job) || !is_trainer(job) || is_sharded(job) || !is_eager_loss(job) ||
+	    !scheme || scheme->quantizer != VC_QUANTIZER_BNB_4BIT) {
+		return 0;
+	}
+	return sat_add(sat_mul(2, sat_sub(size->params, size->linears)),
+	               sat_add(job->activation.saved_bytes, logits));
+}
+
+static void add_phase(const struct train_job *job, const struct train_peak *peak,
+                      struct spread *spread)
+{
+	const struct train_phase *phase = &peak->phases[peak->name];
+	bool counted = is_trainer(job) && !has_experts(job);
+	uint64_t step = sat_add(job->held.gradients, phase->copy);
+
+	switch (peak->name) {
+	case TRAIN_PHASE_LOSS:
+		add(spread, phase->logits, logit_shares(job, peak));
+		add(spread, phase->saved, saved_shares(job));
+		add(spread, phase->gathered, (struct shares){ 100, 300 });
+		break;
+	case TRAIN_PHASE_BACKWARD:
+		add(spread, sat_sub(peak->allocated, peak->base),
+		    counted ? (struct shares){ 40, 60 } : (struct shares){ 100, 120 });
+		break;
+	default:
+		add(spread, step, (struct shares){ train_is_zero(job->request) ? 100 : 30, 50 });
+		break;
+	}
+}
+
+/* A loss phase that is not the peak may be, with a hungrier implementation. */
+static void add_hidden_loss(const struct train_job *job, const struct train_peak *peak,
+                            struct spread *spread)
+{
+	uint64_t logits = sat_mul3(6, job->size.vocabulary, job->activation.tokens);
+
+	if (peak->name == TRAIN_PHASE_BACKWARD && is_trainer(job) && is_eager_loss(job) &&
+	    !is_sharded(job)) {
+		add(spread,
+		    sat_sub(sat_add(peak->phases[TRAIN_PHASE_LOSS].total, logits), peak->allocated),
+		    (struct shares){ 0, 1000 });
+	}
+}
+
+/* What no part accounts for, by engine. */
+static void add_rest(const struct train_job *job, uint64_t total, struct spread *spread)
+{
+	bool adapters = is_adapter(job);
+	bool kept = job->request->training.gradient_checkpointing == VC_CHECKPOINTING_NONE;
+
+	if (has_experts(job)) {
+		add(spread, total, (struct shares){ 40, 100 });
+	}
+	if (train_is_zero(job->request)) {
+		add(spread, total, (struct shares){ 80, is_sharded(job) && adapters ? 200 : 120 });
+	} else if (job->request->engine.name == VC_ENGINE_FSDP) {
+		add(spread, total, (struct shares){ 30, 150 });
+	} else if (job->request->engine.name == VC_ENGINE_TORCHTUNE) {
+		add(spread, total, (struct shares){ 100, 200 });
+	} else if (is_trainer(job) && !is_eager_loss(job)) {
+		add(spread, total,
+		    (struct shares){ 20, job->request->workload.quantization ? 100 : 60 });
+	} else if (is_trainer(job) && adapters && !is_sharded(job) && !kept) {
+		add(spread, total, (struct shares){ 20, 220 });
+	}
+	if (job->request->parallelism.pipeline > 1 && !job->policy->pipelines) {
+		add(spread, total, (struct shares){ 60, 60 });
+	}
+}
+
+void train_range(const struct train_job *job, const struct train_peak *peak, uint64_t total_bytes,
+                 struct vc_ledger *ledger)
+{
+	bool megatron = job->policy->style == TRAIN_STYLE_FUSED;
+	struct spread spread = { 0 };
+	uint64_t below, above;
+
+	add(&spread, peak->base, megatron ? (struct shares){ 20, 30 } : (struct shares){ 6, 12 });
+	add_phase(job, peak, &spread);
+	add_hidden_loss(job, peak, &spread);
+	add(&spread, raised_bytes(job), (struct shares){ 0, 1000 });
+	add(&spread, peak->fragmentation, (struct shares){ 450, 550 });
+	add(&spread, sat_add(peak->context, peak->collectives), (struct shares){ 350, 500 });
+	add_rest(job, total_bytes, &spread);
+	if (!sat_ok(total_bytes)) {
+		ledger->low_bytes = ledger->high_bytes = total_bytes;
+		return;
+	}
+	below = (uint64_t)ceil(sqrt(spread.low));
+	above = (uint64_t)ceil(sqrt(spread.high));
+	ledger->low_bytes = sat_sub(total_bytes, below);
+	ledger->high_bytes = sat_add(total_bytes, above);
+}
