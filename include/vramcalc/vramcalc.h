@@ -758,6 +758,7 @@ struct vc_candidate {
 	uint64_t have_bytes;      /* what it offers: marketed bytes, or what a process can get */
 	int64_t headroom_bytes;   /* have - need; negative: missing */
 	bool precision_supported; /* false: the GPU does not compute in the workload's precision */
+	bool tensor_over_pcie;    /* tensor ranks would talk over PCIe or between nodes: slow */
 };
 
 enum vc_sort {
@@ -774,8 +775,9 @@ struct vc_select_options {
 /*
  * Judges each GPU by the request's method and ranks them: those that fit alone by price, then by
  * waste, then by name; then those that fit as several (the smallest power of two up to max_gpus:
- * tensor parallel for inference, ZeRO-3 for training); then the rest. A layout that the request
- * states is kept. `candidates` holds `count` entries.
+ * tensor parallel for inference, ZeRO-3 for training; where that does not go, with pipeline stages
+ * or tensor ranks as well); then the rest. A layout that the request states is kept. `candidates`
+ * holds `count` entries.
  */
 enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *const *gpus,
                          size_t count, const struct vc_select_options *options,
@@ -926,6 +928,138 @@ struct vc_mig_table {
  */
 bool vc_mig_place(const struct vc_mig_table *table, const struct vc_mig_profile *const *wanted,
                   size_t count, uint8_t starts[VC_MAX_MIG_INSTANCES]);
+
+/* ---- Several jobs on the fewest GPUs --------------------------------------------------------- */
+
+enum {
+	VC_PACK_EXACT_JOBS = 12,  /* up to here the search is exhaustive */
+	VC_PACK_NONE = UINT32_MAX /* no GPU: the job does not fit any */
+};
+
+/* Where a job went. */
+struct vc_placement {
+	uint32_t gpu;                         /* from 0; VC_PACK_NONE */
+	const struct vc_mig_profile *profile; /* NULL: the GPU is shared, or the job's alone */
+	uint8_t start;                        /* on the memory axis */
+};
+
+/* Working memory of the search, one for each job; its content is of no use to the caller. */
+struct vc_pack_bin {
+	uint64_t used_bytes;
+	uint32_t count;
+	const struct vc_mig_profile *profiles[VC_MAX_MIG_INSTANCES];
+};
+
+struct vc_packing {
+	uint32_t gpus;
+	uint32_t unplaced;
+	bool optimal; /* proved: no packing has fewer GPUs */
+};
+
+/*
+ * Packs jobs that each need `need_bytes[i]` onto equal GPUs of `capacity_bytes`, as processes that
+ * share a GPU, or, with a table, as MIG instances. Fewest GPUs; with slices, of the packings found
+ * the one that leaves no job with less compute than it must have. `placements` and `bins` hold
+ * `jobs` entries.
+ */
+enum vc_status vc_pack(const uint64_t *need_bytes, size_t jobs, uint64_t capacity_bytes,
+                       const struct vc_mig_table *mig, struct vc_placement *placements,
+                       struct vc_pack_bin *bins, struct vc_packing *packing,
+                       struct vc_error *error);
+
+/* ---- When memory ran out ------------------------------------------------------------------------
+ */
+
+enum {
+	VC_SERIES_SAMPLES = 256,
+	VC_TREND_LEAST_SAMPLES = 10
+};
+
+/* Memory in use over time, kept in constant space: when full, every second sample is dropped. */
+struct vc_series {
+	uint32_t count;
+	uint64_t seen, stride; /* samples offered; every stride-th is kept */
+	uint64_t samples[VC_SERIES_SAMPLES];
+};
+
+void vc_series_add(struct vc_series *series, uint64_t bytes);
+
+enum vc_trend_kind {
+	VC_TREND_UNKNOWN, /* fewer than VC_TREND_LEAST_SAMPLES */
+	VC_TREND_FLAT,
+	VC_TREND_PLATEAU, /* rose at first, then stayed */
+	VC_TREND_RISING
+};
+
+/*
+ * Theil-Sen slope, the median of all pairs' slopes, and the Mann-Kendall test of trend at the 1 %
+ * level, on the whole series and on its second half: a leak still rises there, a warm-up does not.
+ */
+struct vc_trend {
+	enum vc_trend_kind kind;
+	int64_t slope_bytes_per_sample; /* of the second half when rising, else of the whole */
+};
+struct vc_trend vc_series_trend(const struct vc_series *series);
+
+enum vc_cause {
+	VC_CAUSE_NONE,
+	VC_CAUSE_CAPACITY,
+	VC_CAUSE_FRAGMENTATION,
+	VC_CAUSE_LEAK,
+	VC_CAUSE_OTHER_PROCESS,
+	VC_CAUSE_UNKNOWN,
+	VC_CAUSE_COUNT
+};
+const char *vc_cause_name(enum vc_cause cause);
+
+enum vc_confidence {
+	VC_CONFIDENCE_LOW,
+	VC_CONFIDENCE_MEDIUM,
+	VC_CONFIDENCE_HIGH
+};
+const char *vc_confidence_name(enum vc_confidence confidence);
+
+/* Which members of vc_evidence are known: a free memory of 0 is a reading too. */
+enum vc_evidence_known {
+	VC_KNOWS_TOTAL = 1,
+	VC_KNOWS_REQUESTED = 2,
+	VC_KNOWS_ALLOCATED = 4,
+	VC_KNOWS_RESERVED = 8,
+	VC_KNOWS_FREE = 16,
+	VC_KNOWS_PROCESS = 32,
+	VC_KNOWS_OTHERS = 64
+};
+
+/* What a message or a log says, gathered by its reader. */
+struct vc_evidence {
+	bool out_of_memory;       /* an allocation failed */
+	bool refused_at_start;    /* an engine found no room for its cache and gave up */
+	bool host_memory;         /* it is the host's memory that ran out */
+	bool expandable_segments; /* the allocator's setting, where the log shows it */
+	bool memory_limited;      /* a per-process fraction below the GPU's memory is set */
+	uint32_t known;
+	uint64_t total_bytes, requested_bytes;
+	uint64_t allocated_bytes; /* live tensors */
+	uint64_t reserved_bytes;  /* held by the allocator, tensors included */
+	uint64_t free_bytes;      /* on the GPU */
+	uint64_t process_bytes;   /* of the failing process, as the driver counts */
+	uint64_t other_processes_bytes;
+	uint64_t theory_bytes;           /* what an estimate says; 0: no spec beside the log */
+	struct vc_trend allocated, used; /* of live tensors; of the GPU's memory in use */
+};
+
+enum {
+	VC_MAX_ADVICE = 6
+};
+
+struct vc_diagnosis {
+	enum vc_cause cause;
+	enum vc_confidence confidence;
+	uint32_t advice_count;
+	const char *advice[VC_MAX_ADVICE]; /* sentences */
+};
+
+struct vc_diagnosis vc_diagnose(const struct vc_evidence *evidence);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,9 @@
 #include <string.h>
 
 enum {
-	MAX_DOUBLINGS = 16 /* layouts of 1, 2, 4, ... up to 32768 GPUs */
+	MAX_DOUBLINGS = 16, /* layouts of 1, 2, 4, ... up to 32768 GPUs */
+	NODE_GPUS = 8,      /* of the usual server */
+	ALL_LAYOUTS = 32
 };
 
 struct judgement {
@@ -38,6 +40,11 @@ static bool computes_in(const struct vc_gpu *gpu, const struct vc_request *reque
 		return true;
 	}
 }
+
+/* How many GPUs, and how many ways to lay a job out on them. */
+struct breadth {
+	uint32_t gpus, layouts;
+};
 
 static int64_t difference(uint64_t have, uint64_t need)
 {
@@ -79,48 +86,109 @@ static void record(struct vc_candidate *candidate, const struct vc_request *requ
 	candidate->headroom_bytes = difference(judgement->have_bytes, judgement->need_bytes);
 }
 
-/* Tensor parallelism spreads a model that serves; ZeRO-3 one that trains. */
-static void spread(struct vc_parallelism *layout, enum vc_task task, uint32_t gpus)
+/*
+ * The layouts of so many GPUs, best first: all of them one tensor-parallel (training: ZeRO-3)
+ * group, then the group halved and the rest made of pipeline stages (training: tensor-parallel
+ * ranks). Tensor parallelism stays within a node of 8, where links are fast.
+ */
+static bool nth_layout(struct vc_parallelism *layout, enum vc_task task, uint32_t gpus, uint32_t n)
 {
-	if (task == VC_TASK_TRAINING) {
-		layout->data = gpus;
-		layout->zero_stage = gpus > 1 ? 3 : 0;
-	} else {
-		layout->tensor = gpus;
+	uint32_t rest = n < 31 ? 1u << n : 0;
+	uint32_t group = rest ? gpus / rest : 0;
+
+	if (group == 0) {
+		return false;
 	}
+	if (task == VC_TASK_TRAINING) {
+		layout->data = group;
+		layout->zero_stage = gpus > 1 ? 3 : 0;
+		layout->tensor = rest;
+		return rest <= NODE_GPUS;
+	}
+	layout->tensor = group;
+	layout->pipeline = rest;
+	return true;
+}
+
+static bool is_better(const struct judgement *judgement, const struct vc_candidate *best)
+{
+	int64_t headroom = difference(judgement->have_bytes, judgement->need_bytes);
+
+	return judgement->verdict < best->verdict ||
+	       (judgement->verdict == best->verdict && headroom > best->headroom_bytes);
+}
+
+/* Judges up to so many layouts of so many GPUs until one fits; the best goes into the candidate. */
+static enum vc_status try_count(struct vc_request *request, const struct vc_gpu *gpu,
+                                struct breadth breadth, struct vc_candidate *candidate,
+                                struct vc_error *error)
+{
+	struct vc_ledger ledger;
+	struct judgement judgement;
+	uint32_t gpus = breadth.gpus;
+
+	for (uint32_t n = 0; n < breadth.layouts &&
+	                     nth_layout(&request->parallelism, request->workload.task, gpus, n);
+	     n++) {
+		enum vc_status status;
+
+		if (request->workload.task == VC_TASK_INFERENCE &&
+		    request->parallelism.tensor > NODE_GPUS) {
+			continue;
+		}
+		status = judge(request, gpu, &ledger, &judgement, error);
+		if (status == VC_INVALID && gpus > 1) {
+			continue; /* heads or layers do not divide so */
+		}
+		if (status != VC_OK) {
+			return status;
+		}
+		if (candidate->gpus == 0 || is_better(&judgement, candidate)) {
+			record(candidate, request, &judgement);
+		}
+		if (judgement.verdict == VC_VERDICT_FITS) {
+			break;
+		}
+	}
+	return VC_OK;
+}
+
+static enum vc_status try_counts(struct vc_request *request, const struct vc_gpu *gpu,
+                                 struct breadth most, struct vc_candidate *candidate,
+                                 struct vc_error *error)
+{
+	enum vc_status status = VC_OK;
+
+	for (uint32_t gpus = 1, n = 0; status == VC_OK && candidate->gpus_needed == 0 &&
+	                               gpus <= most.gpus && n < MAX_DOUBLINGS;
+	     gpus *= 2, n++) {
+		status = try_count(request, gpu, (struct breadth){ gpus, most.layouts }, candidate,
+		                   error);
+	}
+	return status;
 }
 
 static enum vc_status search(struct vc_request *request, const struct vc_gpu *gpu,
                              uint32_t max_gpus, struct vc_candidate *candidate,
                              struct vc_error *error)
 {
-	struct vc_ledger ledger;
-	struct judgement judgement;
-	bool any = false;
+	/* Training: more GPUs before tensor ranks, which need a framework that has them. */
+	uint32_t first = request->workload.task == VC_TASK_TRAINING ? 1 : ALL_LAYOUTS;
+	enum vc_status status =
+	        try_counts(request, gpu, (struct breadth){ max_gpus, first }, candidate, error);
 
-	for (uint32_t gpus = 1, n = 0; gpus <= max_gpus && n < MAX_DOUBLINGS; gpus *= 2, n++) {
-		enum vc_status status;
-
-		spread(&request->parallelism, request->workload.task, gpus);
-		status = judge(request, gpu, &ledger, &judgement, error);
-		if (status == VC_INVALID && any) {
-			continue; /* heads do not divide over so many: a layout less */
-		}
-		if (status != VC_OK) {
-			return status;
-		}
-		if (!any || judgement.verdict < candidate->verdict ||
-		    (judgement.verdict == candidate->verdict &&
-		     difference(judgement.have_bytes, judgement.need_bytes) >
-		             candidate->headroom_bytes)) {
-			record(candidate, request, &judgement);
-		}
-		any = true;
-		if (judgement.verdict == VC_VERDICT_FITS) {
-			break;
-		}
+	if (status == VC_OK && candidate->gpus_needed == 0 && first != ALL_LAYOUTS) {
+		status = try_counts(request, gpu, (struct breadth){ max_gpus, ALL_LAYOUTS },
+		                    candidate, error);
 	}
-	return VC_OK;
+	return status;
+}
+
+/* Tensor parallelism exchanges activations in every layer; PCIe carries them ten times slower. */
+static bool crosses_pcie(const struct vc_candidate *candidate)
+{
+	return candidate->layout.tensor > 1 &&
+	       (candidate->gpu->link == VC_LINK_NONE || candidate->layout.tensor > NODE_GPUS);
 }
 
 static int group(const struct vc_candidate *candidate)
@@ -234,6 +302,7 @@ enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *
 		}
 		candidate->gpu = gpus[i];
 		candidate->precision_supported = computes_in(gpus[i], &resolved);
+		candidate->tensor_over_pcie = crosses_pcie(candidate);
 	}
 	sort(candidates, count, &wanted);
 	return VC_OK;

@@ -6,10 +6,8 @@
 
 #include "sat.h"
 
-#include <math.h>
-
 struct spread {
-	double low, high; /* sums of squares, bytes */
+	uint64_t low, high; /* sums of squares, of KiB */
 };
 
 /* Thousandths of the part, below and above. */
@@ -17,12 +15,35 @@ struct shares {
 	uint32_t low, high;
 };
 
+static uint64_t square(uint64_t bytes, uint32_t share)
+{
+	uint64_t kib = sat_mul(bytes / 1024, share) / 1000;
+
+	return sat_mul(kib, kib);
+}
+
 static void add(struct spread *spread, uint64_t bytes, struct shares shares)
 {
-	double low = (double)bytes * shares.low / 1000, high = (double)bytes * shares.high / 1000;
+	spread->low = sat_add(spread->low, square(bytes, shares.low));
+	spread->high = sat_add(spread->high, square(bytes, shares.high));
+}
 
-	spread->low += low * low;
-	spread->high += high * high;
+/* Rounded up; Newton's steps from above. */
+static uint64_t root(uint64_t value)
+{
+	uint64_t x = 1ull << 32, next;
+
+	if (value == 0) {
+		return 0;
+	}
+	for (;;) {
+		next = (x + value / x) / 2;
+		if (next >= x) {
+			break;
+		}
+		x = next;
+	}
+	return x * x < value ? x + 1 : x;
 }
 
 static bool is_adapter(const struct train_job *job)
@@ -180,7 +201,6 @@ void train_range(const struct train_job *job, const struct train_peak *peak, uin
 {
 	bool megatron = job->policy->style == TRAIN_STYLE_FUSED;
 	struct spread spread = { 0 };
-	uint64_t below, above;
 
 	add(&spread, peak->base, megatron ? (struct shares){ 20, 30 } : (struct shares){ 6, 12 });
 	add_phase(job, peak, &spread);
@@ -189,12 +209,6 @@ void train_range(const struct train_job *job, const struct train_peak *peak, uin
 	add(&spread, peak->fragmentation, (struct shares){ 450, 550 });
 	add(&spread, sat_add(peak->context, peak->collectives), (struct shares){ 350, 500 });
 	add_rest(job, total_bytes, &spread);
-	if (!sat_ok(total_bytes)) {
-		ledger->low_bytes = ledger->high_bytes = total_bytes;
-		return;
-	}
-	below = (uint64_t)ceil(sqrt(spread.low));
-	above = (uint64_t)ceil(sqrt(spread.high));
-	ledger->low_bytes = sat_sub(total_bytes, below);
-	ledger->high_bytes = sat_add(total_bytes, above);
+	ledger->low_bytes = sat_sub(total_bytes, sat_mul(1024, root(spread.low)));
+	ledger->high_bytes = sat_add(total_bytes, sat_mul(1024, root(spread.high)));
 }

@@ -37,7 +37,7 @@ void block_kind(const struct block *block, struct vc_layer_kind *kind)
 	}
 	ffn->type = block->gated ? VC_FFN_GATED : VC_FFN_DENSE;
 	ffn->size = block->ffn;
-	ffn->up_bias = block->ffn_bias;
+	ffn->up_bias = block->ffn_bias && !block->no_up_bias;
 	ffn->down_bias = block->ffn_bias;
 	ffn->fused_gate_up = block->fused_gate_up;
 	kind->ffn_count = block->ffn > 0;

@@ -9,6 +9,7 @@ struct block {
 	enum norm_style norm;
 	uint32_t norms; /* 0: 2, one more with cross-attention */
 	bool q_bias, k_bias, v_bias, o_bias, ffn_bias;
+	bool no_up_bias; /* ffn_bias is for the second layer only */
 	bool fused_qkv, gated, fused_gate_up;
 	bool causal, cross;
 	uint64_t cross_size;  /* width of what cross-attention reads; 0: hidden */

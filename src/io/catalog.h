@@ -26,8 +26,11 @@ enum vc_offer_kind {
 	VC_OFFER_LIST,     /* a cloud's list price */
 	VC_OFFER_MARKET,   /* the lowest offer seen on a marketplace */
 	VC_OFFER_FRACTION, /* a part of a GPU: never the price of a whole one */
-	VC_OFFER_QUOTED    /* said somewhere, rentable nowhere: shown, never ranked */
+	VC_OFFER_QUOTED,   /* said somewhere, rentable nowhere: shown, never ranked */
+	VC_OFFER_OWN       /* what the user pays: outranks every other in its currency */
 };
+
+const char *vc_offer_kind_name(enum vc_offer_kind kind);
 
 /* One instance type in one region; a price of 0 is unknown. Prices are for the whole instance. */
 struct vc_offer {
@@ -53,6 +56,7 @@ struct vc_catalog_gpu {
 	uint32_t devices_per_board; /* CUDA or ROCm devices that share one board; 1 */
 	bool usable_derived;        /* gpu.usable_bytes follows a rule of thumb, not a reading */
 	bool documented;            /* of the families shown unless more is asked for */
+	bool hidden;                /* left out by a user's file; never so in an opened catalog */
 	struct vc_origin origin;    /* where it was last changed */
 };
 

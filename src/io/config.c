@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct family *const tables[] = { dense_families,  expert_families,  latent_families,
-	                                       hybrid_families, encoder_families, seq2seq_families,
-	                                       vision_families, convnet_families };
+static const struct family *const tables[] = {
+	dense_families,   expert_families,     latent_families,        hybrid_families,
+	encoder_families, seq2seq_families,    vision_families,        convnet_families,
+	tower_families,   multimodal_families, rotary_encoder_families
+};
 
 static const struct family *find_family(const char *model_type)
 {
@@ -44,22 +46,28 @@ static const struct family unknown_family = {
 	             .shared_gate = false },
 };
 
-void config_read(struct config *config, const char *fallback)
+/* An unknown model that holds a language model in its config is read as most of those are. */
+static const struct family *nearest_family(const struct config *config)
 {
-	const char *model_type = config_text_or(config, "model_type", fallback);
+	return config_item(config, KEY_TEXT_CONFIG) ? &unknown_multimodal : &unknown_family;
+}
+
+bool config_knows(const char *model_type)
+{
+	return find_family(model_type) != NULL;
+}
+
+void config_read_as(struct config *config, const char *model_type)
+{
 	const struct family *family;
 
 	if (config_failed(config)) {
 		return;
 	}
-	if (!model_type) {
-		config_fail(config, "model_type", "is missing (expected one such as \"llama\")");
-		return;
-	}
 	family = find_family(model_type);
 	if (!family) {
 		config->model->known_family = false;
-		family = &unknown_family;
+		family = nearest_family(config);
 	}
 	if (config->outer) {
 		config->defaults = family_defaults(model_type);
@@ -69,6 +77,16 @@ void config_read(struct config *config, const char *fallback)
 	} else {
 		read_decoder(config, family);
 	}
+}
+
+void config_read(struct config *config, const char *fallback)
+{
+	const char *model_type = config_text_or(config, "model_type", fallback);
+
+	if (!config_failed(config) && !model_type) {
+		config_fail(config, "model_type", "is missing (expected one such as \"llama\")");
+	}
+	config_read_as(config, model_type);
 }
 
 static enum vc_dtype torch_dtype(struct config *config)
@@ -97,7 +115,7 @@ static enum vc_dtype torch_dtype(struct config *config)
 
 enum vc_status vc_config_to_model(const cJSON *root, struct vc_model *model, struct vc_error *error)
 {
-	struct config config = { .root = root, .top = root, .model = model, .error = error };
+	struct config config = { .root = root, .model = model, .error = error };
 
 	memset(model, 0, sizeof *model);
 	memset(error, 0, sizeof *error);

@@ -199,6 +199,17 @@ double config_fraction_or(struct config *config, const char *names, double fallb
 	return item->valuedouble;
 }
 
+bool config_tied(struct config *config, bool fallback)
+{
+	struct config outer = *config;
+
+	outer.root = config->outer;
+	if (config->outer && config_item(&outer, KEY_TIED)) {
+		return config_flag_or(&outer, KEY_TIED, fallback);
+	}
+	return config_flag_or(config, KEY_TIED, fallback);
+}
+
 const char *config_text_or(struct config *config, const char *names, const char *fallback)
 {
 	const cJSON *item = config_item(config, names);
@@ -245,7 +256,9 @@ uint64_t config_element(struct config *config, const char *names, const cJSON *l
 struct config config_child(struct config *config, const char *name)
 {
 	struct config child = *config;
-	const cJSON *object = config_item(config, name);
+	const char *found;
+	size_t length;
+	const cJSON *object = find(config, name, &found, &length);
 
 	if (!object) {
 		config_fail(config, name, "is missing (expected an object)");
@@ -256,6 +269,7 @@ struct config config_child(struct config *config, const char *name)
 	child.root = object;
 	child.outer = config->root;
 	child.defaults = NULL;
-	snprintf(child.prefix, sizeof child.prefix, "%.40s%.20s.", config->prefix, name);
+	snprintf(child.prefix, sizeof child.prefix, "%.30s%.*s.", config->prefix,
+	         (int)(length < 30 ? length : 30), found);
 	return child;
 }

@@ -25,14 +25,9 @@ static void read_experts(struct config *config, struct decoder *d)
 		            (int)d->experts);
 	}
 	d->expert_size = config_count_or(config, KEY_EXPERT_SIZE, d->ffn_size);
-	d->shared_size = config_number_or(
-	        config, "shared_expert_intermediate_size moe_shared_expert_intermediate_size", 0);
+	d->shared_size = config_number_or(config, KEY_SHARED_SIZE, 0);
 	if (d->shared_size == 0) {
-		d->shared_size = d->expert_size *
-		                 config_number_or(config,
-		                                  "n_shared_experts num_shared_experts "
-		                                  "num_shared_expert moe_num_shared_experts",
-		                                  0);
+		d->shared_size = d->expert_size * config_number_or(config, KEY_SHARED_EXPERTS, 0);
 	}
 	if (d->expert_size == 0) {
 		config_fail(config, KEY_EXPERT_SIZE, "is missing (expected the experts' width)");
@@ -64,9 +59,6 @@ static void read_heads(struct config *config, struct decoder *d)
 static void read_facts(struct config *config, struct decoder *d)
 {
 	const struct decoder_traits *traits = &d->family->decoder;
-	struct config top = *config;
-
-	top.root = config->top;
 
 	d->hidden = config_count(config, KEY_HIDDEN);
 	d->layers = config_count(config, KEY_LAYERS);
@@ -82,8 +74,7 @@ static void read_facts(struct config *config, struct decoder *d)
 	d->window = config_number_or(config, KEY_WINDOW, 0);
 	d->period = config_count_or(config, "sliding_window_pattern _sliding_window_pattern",
 	                            traits->period);
-	d->tied = config_flag_or(config, "tie_word_embeddings tie_embeddings",
-	                         config_flag_or(&top, "tie_word_embeddings", traits->tied));
+	d->tied = config_tied(config, traits->tied);
 	d->ffn_size = config_number_or(config, KEY_FFN, traits->plain_ffn ? 4 * d->hidden : 0);
 	read_experts(config, d);
 	if (traits->facts) {
@@ -129,6 +120,7 @@ static enum layer_type layer_type(struct config *config, const cJSON *item)
 		{ "conv", LAYER_LINEAR },
 		{ "recurrent", LAYER_LINEAR },
 		{ "kda", LAYER_LINEAR },
+		{ "indexed_attention", LAYER_FULL },
 	};
 
 	if (!cJSON_IsString(item)) {
@@ -175,27 +167,45 @@ static bool in_list(const cJSON *list, uint32_t value)
 	return false;
 }
 
+/* "mlp_layer_types": ["dense", "sparse", ...], or a list of 0 and 1. */
+static bool read_moe_list(struct config *config, struct decoder *d, const char *key)
+{
+	const cJSON *list = config_list(config, key, d->layers), *item;
+	uint32_t i = 0;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		bool sparse = cJSON_IsString(item) ? strcmp(item->valuestring, "dense") != 0
+		                                   : item->valuedouble > 0;
+
+		d->moe[i++] = sparse;
+	}
+	return list != NULL;
+}
+
 /* Which layers have experts, by every key that a family may state it with. */
 static void read_moe_layers(struct config *config, struct decoder *d)
 {
+	const char *freq = "moe_layer_freq";
+	bool listed = cJSON_IsArray(config_item(config, freq));
 	uint64_t step = config_count_or(config, "decoder_sparse_step", 1);
-	uint64_t first = config_number_or(config, "first_k_dense_replace", d->first_dense);
-	bool listed = cJSON_IsArray(config_item(config, "moe_layer_freq"));
-	const cJSON *per_layer = listed ? config_list(config, "moe_layer_freq", d->layers) : NULL;
-	uint64_t every = listed ? 1 : config_count_or(config, "moe_layer_freq", 1);
+	uint64_t first = config_number_or(config, KEY_FIRST_DENSE, 0);
+	uint64_t every = listed ? 1 : config_count_or(config, freq, 1);
 	const cJSON *dense = config_list(config, "mlp_only_layers", 0);
 
-	if (config_failed(config)) {
+	if (config_failed(config) || d->experts == 0 ||
+	    read_moe_list(config, d, "mlp_layer_types") ||
+	    (listed && read_moe_list(config, d, freq))) {
 		return;
 	}
 	for (uint32_t i = 0; i < d->layers; i++) {
-		bool moe = i >= first && i % every == 0 && (i + 1) % step == 0;
-
-		d->moe[i] = d->experts > 0 && moe && !in_list(dense, i);
+		d->moe[i] =
+		        i >= first && i % every == 0 && (i + 1) % step == 0 && !in_list(dense, i);
 	}
-	for (uint32_t i = 0; per_layer && i < d->layers; i++) {
-		d->moe[i] = d->experts > 0 &&
-		            config_element(config, "moe_layer_freq", per_layer, i) > 0;
+	if (d->family->decoder.has_experts) {
+		for (uint32_t i = 0; i < d->layers; i++) {
+			d->moe[i] = d->family->decoder.has_experts(config, d, i);
+		}
 	}
 }
 
@@ -283,7 +293,7 @@ static void read_base(struct config *config, struct decoder *d)
 	const struct decoder_traits *traits = &d->family->decoder;
 	struct vc_mixer *m = &d->base.mixers[0];
 
-	m->causal = true;
+	m->causal = config_generates(config);
 	m->heads = (uint32_t)d->heads;
 	m->kv_heads = (uint32_t)d->kv_heads;
 	if (!traits->no_attention) {
@@ -350,11 +360,52 @@ static void after_layers(struct config *config, const struct decoder *d)
 		config_extra_last(config, d->stack, VC_MODULE_NORM,
 		                  norm_size(traits->norm, d->hidden), 1);
 	}
+	if (!config_generates(config)) {
+		if (config_head(config) != HEAD_NONE) {
+			config_extra_last(config, d->stack, VC_MODULE_OTHER, config_labels(config),
+			                  d->hidden);
+		}
+		return;
+	}
 	head = config_extra_last(config, d->stack, VC_MODULE_LM_HEAD, d->vocab, d->hidden);
 	head->tied = d->tied;
 	if (!d->tied && key_says(config, traits->head_bias_key, traits->head_bias)) {
 		head->tensor.bias = d->vocab;
 	}
+}
+
+void decoder_mtp(struct config *config, const struct decoder *d, uint64_t layers, bool copies)
+{
+	struct vc_layer_kind kind;
+	uint32_t stack;
+
+	if (layers == 0) {
+		return;
+	}
+	stack = config_stack(config, VC_STACK_MTP, d->hidden);
+	decoder_layer(config, d, (uint32_t)d->layers - 1, &kind);
+	for (uint64_t i = 0; i < layers && !config_failed(config); i++) {
+		struct vc_extra *join =
+		        config_extra(config, stack, VC_MODULE_OTHER, d->hidden, 2 * d->hidden);
+
+		join->tensor.split = VC_SPLIT_NONE;
+		config_extra(config, stack, VC_MODULE_NORM, 3 * d->hidden, 1);
+		if (copies) {
+			config_extra(config, stack, VC_MODULE_EMBEDDING, d->vocab, d->hidden);
+			config_extra_last(config, stack, VC_MODULE_LM_HEAD, d->vocab, d->hidden);
+		}
+		config_layer(config, stack, &kind);
+	}
+}
+
+void extras_mtp(struct config *config, const struct decoder *d)
+{
+	decoder_mtp(config, d, config_number_or(config, KEY_MTP, 0), false);
+}
+
+void extras_mtp_copies(struct config *config, const struct decoder *d)
+{
+	decoder_mtp(config, d, config_number_or(config, KEY_MTP, 0), true);
 }
 
 static void rotary(struct config *config, const struct decoder *d)

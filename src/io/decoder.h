@@ -16,7 +16,7 @@ struct decoder {
 	const struct family *family;
 	uint64_t hidden, layers, heads, kv_heads, head_dim, ffn_size, vocab, positions;
 	uint64_t window, period; /* sliding window; every period-th layer attends to all */
-	uint64_t experts, experts_per_token, expert_size, shared_size, first_dense;
+	uint64_t experts, experts_per_token, expert_size, shared_size;
 	bool tied;
 	uint32_t stack;
 	uint8_t types[VC_MAX_LAYERS]; /* enum layer_type */
@@ -32,5 +32,13 @@ bool slides_but_every_nth(const struct decoder *d, uint32_t layer);
 /* One layer as the traits and the patterns have it. */
 void decoder_layer(struct config *config, const struct decoder *d, uint32_t layer,
                    struct vc_layer_kind *kind);
+
+/* Next-token-prediction layers like the last one, each with a projection of hidden state and
+ * embedding side by side and three norms; `copies`: with embedding and head of their own
+ * (DeepSeek-V3, arXiv 2412.19437, section 2.2). */
+void decoder_mtp(struct config *config, const struct decoder *d, uint64_t layers, bool copies);
+/* For traits.extras: as many as the config states. */
+void extras_mtp(struct config *config, const struct decoder *d);
+void extras_mtp_copies(struct config *config, const struct decoder *d);
 
 #endif

@@ -10,7 +10,6 @@
 
 struct config {
 	const cJSON *root; /* where keys are looked up */
-	const cJSON *top;  /* the whole config: what a sub-object leaves out may stand there */
 	char prefix[64];   /* path of root for messages: "", "text_config." */
 	struct vc_model *model;
 	struct vc_error *error; /* its status is VC_OK until something fails */
@@ -55,6 +54,7 @@ struct decoder_traits {
 	bool shared_gate, router_bias, expert_bias;
 	uint8_t period;                                         /* of global layers; 0: none */
 	bool (*slides)(const struct decoder *, uint32_t layer); /* NULL: no windows */
+	bool (*has_experts)(struct config *, const struct decoder *, uint32_t layer);
 	bool (*final_norm)(const struct config *);        /* whether there is one; NULL: yes */
 	void (*facts)(struct config *, struct decoder *); /* after the keys are read */
 	void (*base)(struct config *, struct decoder *);  /* after the base layer is set */
@@ -71,6 +71,8 @@ struct family {
 };
 
 /* Tables end with a row whose model_type is NULL. */
+extern const struct family unknown_multimodal, tower_families[], multimodal_families[],
+        rotary_encoder_families[];
 extern const struct family dense_families[], expert_families[], latent_families[],
         hybrid_families[], encoder_families[], seq2seq_families[], vision_families[],
         convnet_families[];
@@ -94,6 +96,9 @@ const char *family_defaults(const char *model_type);
 #define KEY_VOCAB "vocab_size padded_vocab_size"
 #define KEY_POSITIONS                                                                              \
 	"max_position_embeddings n_positions max_seq_len seq_length max_sequence_length"
+#define KEY_TIED          "tie_word_embeddings tie_embeddings"
+#define KEY_TEXT_CONFIG   "text_config llm_config language_config thinker_config.text_config"
+#define KEY_VISION_CONFIG "vision_config vision_encoder_config thinker_config.vision_config"
 #define KEY_EXPERTS                                                                                \
 	"num_local_experts num_experts n_routed_experts moe_num_experts num_routed_experts "       \
 	"ffn_config.moe_num_experts"
@@ -105,6 +110,13 @@ const char *family_defaults(const char *model_type);
 	"attention_chunk_size"
 #define KEY_LAYER_TYPES "layer_types layers_block_type layer_type_list"
 #define KEY_ALIBI       "alibi attn_config.alibi"
+#define KEY_SHARED_SIZE                                                                            \
+	"shared_expert_intermediate_size moe_shared_expert_intermediate_size "                     \
+	"shared_intermediate_size"
+#define KEY_SHARED_EXPERTS                                                                         \
+	"n_shared_experts num_shared_experts num_shared_expert moe_num_shared_experts"
+#define KEY_FIRST_DENSE "first_k_dense_replace num_dense_layers moe_layer_start_index"
+#define KEY_MTP         "num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers"
 #define KEY_EXPERT_SIZE "moe_intermediate_size expert_intermediate_size moe_ffn_hidden_size"
 
 const cJSON *config_item(const struct config *config, const char *names);
@@ -142,6 +154,9 @@ enum model_head {
 	HEAD_PROJECTION
 };
 enum model_head config_head(const struct config *config);
+/* False for a decoder that serves as an embedding model, a reranker or a classifier: it has no
+ * language model's head and reads its input once, so that no cache is kept. */
+bool config_generates(const struct config *config);
 /* How many classes a classifier tells apart. */
 uint64_t config_labels(struct config *config);
 
@@ -156,6 +171,9 @@ struct vc_extra *config_extra(struct config *config, uint32_t stack, enum vc_mod
                               uint64_t out, uint64_t in);
 struct vc_extra *config_extra_last(struct config *config, uint32_t stack, enum vc_module module,
                                    uint64_t out, uint64_t in);
+/* A further tensor of a layer kind: linear, count 1. Change it in place. */
+struct vc_tensor *config_odd(struct vc_layer_kind *kind, enum vc_module module, enum vc_split split,
+                             uint64_t out, uint64_t in);
 /* Weights of a norm over `hidden` elements. */
 uint64_t norm_size(enum norm_style style, uint64_t hidden);
 
@@ -164,5 +182,10 @@ uint64_t norm_size(enum norm_style style, uint64_t hidden);
 family_reader read_decoder;
 /* Reads `config` by its own model_type, or as `fallback` where it has none. */
 void config_read(struct config *config, const char *fallback);
+/* Reads it as this model_type, whatever it says itself. */
+void config_read_as(struct config *config, const char *model_type);
+bool config_knows(const char *model_type);
+/* Whether embedding and head are one: what holds the whole decides. */
+bool config_tied(struct config *config, bool fallback);
 
 #endif

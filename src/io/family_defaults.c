@@ -21,7 +21,7 @@
 	"num_attention_heads=12 max_position_embeddings=64"
 #define SIGLIP_VISION                                                                              \
 	"hidden_size=768 intermediate_size=3072 num_hidden_layers=12 num_attention_heads=12 "      \
-	"image_size=224 patch_size=16 num_channels=3 num_patches=256"
+	"image_size=224 patch_size=16 num_channels=3"
 #define IDEFICS3_VISION                                                                            \
 	"hidden_size=1152 intermediate_size=3072 num_hidden_layers=12 num_attention_heads=16 "     \
 	"image_size=224 patch_size=32 num_channels=3"
@@ -111,7 +111,7 @@ static const struct {
 	  "num_attention_heads=32 num_key_value_heads=32 head_dim=128 "
 	  "max_position_embeddings=128000" },
 	{ "siglip2_text_model", SIGLIP_TEXT },
-	{ "siglip2_vision_model", SIGLIP_VISION },
+	{ "siglip2_vision_model", SIGLIP_VISION " num_patches=256" },
 	{ "siglip_text_model", SIGLIP_TEXT },
 	{ "siglip_vision_model", SIGLIP_VISION },
 	{ "smolvlm_vision", IDEFICS3_VISION },

@@ -3,25 +3,9 @@
  * src/transformers/models/; docs/architectures.md. Their attention sees all tokens at once and
  * keeps no cache.
  */
-#include "block.h"
+#include "encoder.h"
 
 #include <string.h>
-
-enum pooling {
-	POOL_NONE,
-	POOL_DENSE /* a linear layer on the first token, in the bare model and under classifiers */
-};
-
-struct encoder_traits {
-	enum pooling pooling;
-	bool no_positions, no_types, final_norm, no_embedding_norm;
-	bool embedding_bias; /* of the projection where embeddings are narrower than layers */
-	bool shared;         /* one set of weights for all layers, and always that projection */
-	bool no_pooler_under_classifier;
-	uint8_t norms;
-	void (*block)(struct config *config, struct block *block);
-	void (*extras)(struct config *config, uint32_t stack, const struct block *block);
-};
 
 struct encoder {
 	const struct encoder_traits *traits;
@@ -63,7 +47,8 @@ static void put_embeddings(struct config *config, const struct encoder *e)
 	config_extra(config, e->stack, VC_MODULE_EMBEDDING, e->vocab, e->embedding);
 	if (!traits->no_positions) {
 		config_extra(config, e->stack, VC_MODULE_POSITION,
-		             config_count(config, KEY_POSITIONS), e->embedding);
+		             config_count(config, KEY_POSITIONS) + traits->position_offset,
+		             e->embedding);
 	}
 	if (types > 0 && !traits->no_types) {
 		config_extra(config, e->stack, VC_MODULE_POSITION, types, e->embedding);
@@ -135,7 +120,7 @@ static void put_head(struct config *config, const struct encoder *e)
 	}
 }
 
-static void read_encoder(struct config *config, const struct family *family)
+void read_encoder(struct config *config, const struct family *family)
 {
 	static const struct encoder_traits plain;
 	struct encoder e = { .traits = family->traits ? family->traits : &plain };
@@ -248,8 +233,31 @@ static void deberta_v2_extras(struct config *config, uint32_t stack, const struc
 	}
 }
 
+/* Tables of a word's place on the page: left or right, top or bottom, height, width */
+static void layoutlm_extras(struct config *config, uint32_t stack, const struct block *block)
+{
+	config_extra(config, stack, VC_MODULE_POSITION,
+	             4 * config_count_or(config, "max_2d_position_embeddings", 1024),
+	             block->hidden);
+}
+
+/* A convolution along the sequence, one filter per head */
+static void nystromformer_block(struct config *config, struct block *block)
+{
+	block->odd = block->heads * config_number_or(config, "conv_kernel_size", 65);
+}
+
+static void yoso_block(struct config *config, struct block *block)
+{
+	block->odd = block->heads * config_number_or(config, "conv_window", 0);
+}
+
 static const struct encoder_traits
-        bert = { .pooling = POOL_DENSE },
+        rembert = { .pooling = POOL_DENSE, .embedding_bias = true },
+        layoutlm = { .pooling = POOL_DENSE, .extras = layoutlm_extras },
+        mra = { .position_offset = 2 },
+        nystromformer = { .position_offset = 2, .block = nystromformer_block },
+        yoso = { .position_offset = 2, .block = yoso_block }, bert = { .pooling = POOL_DENSE },
         distilbert = { .no_types = true },
         albert = { .pooling = POOL_DENSE, .embedding_bias = true, .shared = true },
         electra = { .embedding_bias = true },
@@ -275,6 +283,7 @@ static void read_deberta(struct config *config, const struct family *family)
 
 const struct family encoder_families[] = {
 	{ "albert", read_encoder, .traits = &albert },
+	{ "big_bird", read_encoder, .traits = &bert },
 	{ "bert", read_encoder, .traits = &bert },
 	{ "camembert", read_encoder, .traits = &bert },
 	{ "data2vec-text", read_encoder, .traits = &bert },
@@ -283,11 +292,18 @@ const struct family encoder_families[] = {
 	{ "distilbert", read_encoder, .traits = &distilbert },
 	{ "electra", read_encoder, .traits = &electra },
 	{ "ernie", read_encoder, .traits = &bert },
+	{ "ibert", read_encoder, .traits = &bert },
+	{ "layoutlm", read_encoder, .traits = &layoutlm },
 	{ "megatron-bert", read_encoder, .traits = &pre_norm },
 	{ "mpnet", read_encoder, .traits = &mpnet },
+	{ "mra", read_encoder, .traits = &mra },
+	{ "nystromformer", read_encoder, .traits = &nystromformer },
+	{ "rembert", read_encoder, .traits = &rembert },
 	{ "roberta", read_encoder, .traits = &bert },
 	{ "roberta-prelayernorm", read_encoder, .traits = &prelayernorm },
+	{ "splinter", read_encoder, .traits = NULL },
 	{ "xlm-roberta", read_encoder, .traits = &bert },
 	{ "xlm-roberta-xl", read_encoder, .traits = &pre_norm },
+	{ "yoso", read_encoder, .traits = &yoso },
 	{ .model_type = NULL },
 };

@@ -58,7 +58,10 @@ static void read_facts(struct config *config, struct tower *t)
 		block->gated = true;
 	}
 	t->layers = config_count(config, KEY_LAYERS);
-	t->patches = traits->no_positions ? 0 : config_patches(config);
+	t->patches = config_number_or(config, "num_patches", 0);
+	if (t->patches == 0 && !traits->no_positions) {
+		t->patches = config_patches(config);
+	}
 }
 
 static void put_embeddings(struct config *config, const struct tower *t)
@@ -257,7 +260,10 @@ static const struct pair_traits clip_pair = { "clip_text_model",
 	                                      false },
                                 siglip_pair = { .text = "siglip_text_model",
 	                                        .vision = "siglip_vision_model",
-	                                        .scalars = 2 };
+	                                        .scalars = 2 },
+                                siglip2_pair = { .text = "siglip2_text_model",
+	                                         .vision = "siglip2_vision_model",
+	                                         .scalars = 2 };
 
 const struct family vision_families[] = {
 	{ "beit", read_beit, .traits = &beit },
@@ -272,6 +278,9 @@ const struct family vision_families[] = {
 	{ "ijepa", read_tower, .traits = &ijepa },
 	{ "pixtral", read_tower, .traits = &pixtral },
 	{ "siglip", read_pair, .traits = &siglip_pair },
+	{ "siglip2", read_pair, .traits = &siglip2_pair },
+	{ "siglip2_text_model", read_text_half, .traits = &siglip_text },
+	{ "siglip2_vision_model", read_tower, .traits = &siglip },
 	{ "siglip_text_model", read_text_half, .traits = &siglip_text },
 	{ "siglip_vision_model", read_tower, .traits = &siglip },
 	{ "smolvlm_vision", read_tower, .traits = &idefics },

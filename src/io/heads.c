@@ -38,6 +38,13 @@ enum model_head config_head(const struct config *config)
 	return HEAD_UNSAID;
 }
 
+bool config_generates(const struct config *config)
+{
+	enum model_head head = config_head(config);
+
+	return config->outer || head == HEAD_UNSAID || head == HEAD_LM;
+}
+
 /* transformers writes the classes' names, and their number only where they have none; two are its
  * default. */
 uint64_t config_labels(struct config *config)

@@ -87,6 +87,23 @@ struct vc_extra *config_extra_last(struct config *config, uint32_t stack, enum v
 	return extra;
 }
 
+struct vc_tensor *config_odd(struct vc_layer_kind *kind, enum vc_module module, enum vc_split split,
+                             uint64_t out, uint64_t in)
+{
+	uint32_t last = VC_MAX_ODD_TENSORS - 1;
+	struct vc_tensor *tensor = &kind->odd[kind->odd_count < last ? kind->odd_count : last];
+
+	kind->odd_count += kind->odd_count <= last;
+	memset(tensor, 0, sizeof *tensor);
+	tensor->module = module;
+	tensor->split = split;
+	tensor->out = out;
+	tensor->in = in;
+	tensor->count = 1;
+	tensor->linear = true;
+	return tensor;
+}
+
 uint64_t norm_size(enum norm_style style, uint64_t hidden)
 {
 	switch (style) {

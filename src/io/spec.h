@@ -34,6 +34,9 @@ struct vc_spec {
 	struct vc_hardware hardware;
 	struct vc_budget budget;
 	uint64_t given[2]; /* a bit per field: ask vc_spec_gives() */
+	char *file;        /* what was read, as messages name it: FOLDER/config.json */
+	char *text;        /* what it held, for vc_spec_place(); NULL when it has no lines */
+	size_t length;
 };
 
 struct vc_spec_options {
@@ -63,6 +66,9 @@ void vc_spec_free(struct vc_spec *spec);
 /* Whether the file or an override gives this field ("workload.sequence_length"). */
 bool vc_spec_gives(const struct vc_spec *spec, const char *field);
 
+/* Sets the file, and line and column of error->field, in an error that was found later. */
+void vc_spec_place(const struct vc_spec *spec, struct vc_error *error);
+
 /* ---- The fields, one row each: what --set, --vary and solve take, what `schema` prints ------- */
 
 enum vc_field_kind {
@@ -74,6 +80,7 @@ enum vc_field_kind {
 	VC_FIELD_RATIO, /* a decimal; minimum and maximum are in millionths */
 	VC_FIELD_MONEY,
 	VC_FIELD_VERSION,
+	VC_FIELD_CURRENCY,
 	VC_FIELD_LIST, /* of texts */
 	VC_FIELD_TREE  /* model.architecture: any key of a config.json */
 };
@@ -84,9 +91,11 @@ struct vc_spec_field {
 	uint64_t minimum, maximum;
 	const char *fallback; /* the default as a spec would write it */
 	const char *summary;
-	/* The choice at an index, NULL past the end; NULL for other kinds. */
-	const char *(*choice)(size_t index);
+	const struct vc_choices *choices; /* NULL: any value of the kind */
 };
+
+/* The names that a field takes, NULL past the end. */
+const char *vc_spec_choice(const struct vc_spec_field *field, size_t index);
 
 /* In the order of the spec; NULL past the end. */
 const struct vc_spec_field *vc_spec_field_at(size_t index);

@@ -1,5 +1,7 @@
 #include "tower.h"
 
+#include <string.h>
+
 #define KEY_CHANNELS "num_channels in_channels in_chans"
 
 uint64_t config_side(struct config *config, const char *names, uint64_t fallback, int index)
@@ -36,16 +38,53 @@ uint64_t config_patch_size(struct config *config)
 	       config_side(config, "patch_size", 16, 1);
 }
 
-uint32_t config_part(struct config *config, const char *name, const char *fallback)
+/* Files of some families repeat the whole's model_type in its parts. */
+static const char *part_type(struct config *part, const char *fallback)
 {
-	struct config part = config_child(config, name);
-	uint32_t before = config->model->stack_count;
+	const char *type = config_text_or(part, "model_type", NULL);
+	struct config outer = *part;
 
-	if (!config_failed(config)) {
-		config_read(&part, fallback);
+	outer.root = part->outer;
+	if (!type || !fallback) {
+		return type ? type : fallback;
 	}
+	if (strcmp(type, config_text_or(&outer, "model_type", "")) == 0) {
+		return fallback;
+	}
+	return type;
+}
+
+static uint32_t read_part(struct config *config, const char *names, const char *fallback,
+                          bool tower)
+{
+	struct config part = config_child(config, names);
+	uint32_t before = config->model->stack_count;
+	const char *type;
+
+	if (config_failed(config)) {
+		return 0;
+	}
+	type = part_type(&part, fallback);
+	if (type && tower && !config_knows(type)) {
+		config->model->known_family = false;
+		type = fallback;
+	}
+	if (!type) {
+		config_fail(&part, "model_type", "is missing (expected one such as \"llama\")");
+	}
+	config_read_as(&part, type);
 	if (!config_failed(config) && config->model->stack_count == before) {
-		config_fail(config, name, "describes no layers");
+		config_fail(config, names, "describes no layers");
 	}
 	return config_failed(config) ? 0 : before;
+}
+
+uint32_t config_part(struct config *config, const char *names, const char *fallback)
+{
+	return read_part(config, names, fallback, false);
+}
+
+uint32_t config_tower(struct config *config, const char *names, const char *fallback)
+{
+	return read_part(config, names, fallback, true);
 }

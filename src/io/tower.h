@@ -11,8 +11,10 @@ uint64_t config_patches(struct config *config);
 /* Elements that one patch has over all channels. */
 uint64_t config_patch_size(struct config *config);
 
-/* Reads a sub-config by its own model_type, or as `fallback` where it has none; returns the stack
- * that it made. */
-uint32_t config_part(struct config *config, const char *name, const char *fallback);
+/* Reads a sub-config by its own model_type, or as `fallback` where it has none or repeats the
+ * whole's; returns the stack that it made. */
+uint32_t config_part(struct config *config, const char *names, const char *fallback);
+/* Likewise; a model_type that no row knows is read as `fallback` too, with known_family false. */
+uint32_t config_tower(struct config *config, const char *names, const char *fallback);
 
 #endif

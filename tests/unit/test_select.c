@@ -170,9 +170,9 @@ static void a_stated_layout_is_kept(void **state)
 	assert_int_equal(ranked[0].gpus_needed, 4);
 }
 
-static void impossible_degrees_are_skipped(void **state)
+static void impossible_degrees_become_stages(void **state)
 {
-	/* 12 heads divide over 1, 2 and 4 ranks, not over 8 */
+	/* 12 heads divide over 1, 2 and 4 ranks, not over 8: then 4 ranks in 2 stages */
 	static struct vc_model model;
 	struct vc_request request = { .model = &model, .rule.activation_ppm = 1 };
 
@@ -182,6 +182,33 @@ static void impossible_degrees_are_skipped(void **state)
 	rank(&request, NULL);
 	for (size_t i = 0; i < COUNT; i++) {
 		assert_true(ranked[i].layout.tensor <= 4);
+		if (ranked[i].gpu == &a100_80) {
+			/* 1.2 x (400 / 8 + 2) = 62.4; a quarter each would be 122.4 */
+			assert_int_equal(ranked[i].gpus_needed, 8);
+			assert_int_equal(ranked[i].layout.tensor, 4);
+			assert_int_equal(ranked[i].layout.pipeline, 2);
+		}
+	}
+}
+
+static void tensor_ranks_stay_in_a_node(void **state)
+{
+	static struct vc_model model;
+	struct vc_request request = { .model = &model, .rule.activation_ppm = 1 };
+	struct vc_select_options options = { .max_gpus = 64 };
+
+	(void)state;
+	shape_decoder(&model, &llama_2_70b);
+	model.params = 1000000000000;
+	rank(&request, &options);
+	/* 2 TB / 32 = 62.5; 1.2 x (62.5 + 2) = 77.4 */
+	for (size_t i = 0; i < COUNT; i++) {
+		if (ranked[i].gpu == &a100_80) {
+			assert_int_equal(ranked[i].gpus_needed, 32);
+			assert_int_equal(ranked[i].layout.tensor, 8);
+			assert_int_equal(ranked[i].layout.pipeline, 4);
+			assert_false(ranked[i].tensor_over_pcie);
+		}
 	}
 }
 
@@ -234,7 +261,8 @@ int main(void)
 		cmocka_unit_test(several_gpus_hold_what_one_does_not),
 		cmocka_unit_test(training_spreads_by_zero_3),
 		cmocka_unit_test(a_stated_layout_is_kept),
-		cmocka_unit_test(impossible_degrees_are_skipped),
+		cmocka_unit_test(impossible_degrees_become_stages),
+		cmocka_unit_test(tensor_ranks_stay_in_a_node),
 		cmocka_unit_test(precisions_a_gpu_lacks_are_flagged),
 		cmocka_unit_test(memory_sort_puts_the_tightest_first),
 		cmocka_unit_test(errors_are_handed_on),

@@ -1,0 +1,400 @@
+/*
+ * The whole graph of a batch on one device: what comes in from the host, the layers, the logits.
+ * github.com/ggml-org/llama.cpp, src/llama-context.cpp (graph_reserve), ggml/src/ggml-backend.cpp
+ * (a split's inputs are copied before its first node runs).
+ */
+#include "ggml_buffer.h"
+
+#include "sat.h"
+
+#include <string.h>
+
+enum {
+	ALIGNMENT = 128,       /* of CUDA's buffers, ggml-cuda.cu */
+	LONGEST_PATTERN = 16,  /* layers after which a pattern repeats */
+	FEWEST_REPEATS = 4,    /* below, all are laid out */
+	NODES_OF_A_LAYER = 400 /* more than any layer has */
+};
+
+static bool attends(const struct vc_mixer *mixer)
+{
+	return mixer->type == VC_MIXER_ATTENTION || mixer->type == VC_MIXER_LATENT;
+}
+
+static const struct vc_mixer *mixer_of_kind(const struct vc_layer_kind *kind,
+                                            bool (*is)(const struct vc_mixer *))
+{
+	for (uint32_t i = 0; i < kind->mixer_count; i++) {
+		if (is(&kind->mixers[i])) {
+			return &kind->mixers[i];
+		}
+	}
+	return NULL;
+}
+
+/* The first such mixer in the stack; NULL: there is none. */
+static const struct vc_mixer *find_mixer(const struct vc_model *model, const struct vc_stack *stack,
+                                         bool (*is)(const struct vc_mixer *))
+{
+	const struct vc_mixer *mixer = NULL;
+
+	for (uint32_t i = 0; i < stack->layers && !mixer; i++) {
+		mixer = mixer_of_kind(&model->kinds[stack->pattern[i]], is);
+	}
+	return mixer;
+}
+
+static bool has_window(const struct vc_mixer *mixer)
+{
+	return mixer->type == VC_MIXER_ATTENTION && mixer->window > 0;
+}
+
+static const struct vc_layer_kind *kind_at(const struct ggml_builder *b, uint32_t at)
+{
+	return &b->model->kinds[b->order[at]];
+}
+
+static bool has_experts(const struct vc_layer_kind *kind)
+{
+	return kind->ffn_count > 0 && kind->ffns[0].type == VC_FFN_MOE;
+}
+
+static bool looks_ahead(const struct vc_layer_kind *kind)
+{
+	return kind->mixer_count > 0 &&
+	       (kind->mixers[0].type == VC_MIXER_MAMBA || kind->mixers[0].type == VC_MIXER_MAMBA2);
+}
+
+void ggml_settle(struct ggml_builder *b, bool behind_experts)
+{
+	uint32_t next = b->at + 1;
+
+	if (b->conv_state >= 0 || (!behind_experts && has_experts(kind_at(b, b->at)))) {
+		return;
+	}
+	/* layers of a feed-forward part alone are built without running anything */
+	while (next < b->order_count && kind_at(b, next)->mixer_count == 0 &&
+	       !has_experts(kind_at(b, next))) {
+		next++;
+	}
+	if (next < b->order_count && looks_ahead(kind_at(b, next))) {
+		b->conv_state = ggml_conv_state(b, &kind_at(b, next)->mixers[0]);
+	}
+}
+
+static uint32_t repeats(const uint8_t *pattern, uint32_t left, uint32_t length)
+{
+	uint32_t count = 1;
+
+	while ((count + 1) * length <= left &&
+	       memcmp(pattern, pattern + (size_t)count * length, length) == 0) {
+		count++;
+	}
+	return count;
+}
+
+/* The block of layers at the pattern's start that, repeated, covers most of it. */
+static uint32_t longest_repeat(const uint8_t *pattern, uint32_t left, uint32_t *length)
+{
+	uint32_t best = 1;
+
+	*length = 1;
+	for (uint32_t n = 1; n <= LONGEST_PATTERN && n <= left; n++) {
+		uint32_t count = repeats(pattern, left, n);
+
+		if (count >= FEWEST_REPEATS && count * n > best * *length) {
+			best = count;
+			*length = n;
+		}
+	}
+	return best;
+}
+
+/*
+ * A block of layers that repeats gives the same peak however often it does, but for the place of
+ * the residual, which alternates: an even number of repeats may be left out.
+ */
+static void lay_out_order(struct ggml_builder *b)
+{
+	const uint8_t *pattern = b->stack->pattern;
+	uint32_t at = 0, layers = b->stack->layers, length;
+
+	while (at < layers) {
+		uint32_t count = longest_repeat(pattern + at, layers - at, &length);
+		uint32_t kept = count >= FEWEST_REPEATS ? 2 + count % 2 : count;
+
+		memcpy(b->order + b->order_count, pattern + at, (size_t)kept * length);
+		b->order_count += kept * length;
+		at += count * length;
+	}
+}
+
+static struct ggml_cache_inputs cache_inputs(struct ggml_builder *b, uint64_t cells,
+                                             const struct vc_mixer *attention)
+{
+	struct graph *graph = &b->graph;
+	uint64_t v = attention->v_head_dim ? attention->v_head_dim : attention->head_dim;
+	uint64_t heads =
+	        attention->type == VC_MIXER_LATENT ? attention->heads : attention->kv_heads;
+	uint64_t indices = b->run->flash ? b->tokens : sat_mul3(b->tokens, v, heads);
+	bool values = attention->type != VC_MIXER_LATENT || !b->run->latent_cache;
+	struct ggml_cache_inputs inputs = { .values = NO_NODE };
+
+	inputs.keys = graph_op(graph, shape_of(sat_mul(2, b->tokens), 1, 1), NO_NODE, NO_NODE);
+	if (values) {
+		inputs.values =
+		        graph_op(graph, shape_of(sat_mul(2, indices), 1, 1), NO_NODE, NO_NODE);
+	}
+	inputs.mask = graph_op(graph, shape_of(cells, b->tokens, 1), NO_NODE, NO_NODE);
+	if (b->run->flash) {
+		graph_halve(graph, inputs.mask);
+	}
+	return inputs;
+}
+
+static uint64_t key_dim(const struct ggml_builder *b, const struct vc_mixer *attention)
+{
+	if (attention->type != VC_MIXER_LATENT) {
+		return attention->head_dim;
+	}
+	return attention->qk_rope_head_dim +
+	       (b->run->latent_cache ? attention->kv_lora_rank : attention->qk_nope_head_dim);
+}
+
+static void attention_inputs(struct ggml_builder *b, const struct vc_mixer *attention)
+{
+	struct graph *graph = &b->graph;
+	uint64_t k = key_dim(b, attention);
+	uint64_t v = attention->v_head_dim ? attention->v_head_dim : attention->head_dim;
+	bool rotated = b->run->quantized_cache;
+	bool latent = attention->type == VC_MIXER_LATENT && b->run->latent_cache;
+
+	if (rotated && k % 64 == 0) {
+		uint64_t width = ggml_rotation_width(k);
+
+		b->rotate_keys = graph_op(graph, shape_of(width, width, 1), NO_NODE, NO_NODE);
+	}
+	if (b->model->rotary_dim > 0 || b->model->rotary_tables > 0 ||
+	    attention->type == VC_MIXER_LATENT) {
+		b->positions = graph_op(graph, shape_of(b->tokens, 1, 1), NO_NODE, NO_NODE);
+	}
+	if (rotated && v % 64 == 0 && !latent) {
+		b->rotate_values = graph_op(graph, shape_of(64, 64, 1), NO_NODE, NO_NODE);
+	}
+	if (b->two_caches) {
+		b->window = cache_inputs(b, b->run->window_cells, attention);
+	}
+	b->full = cache_inputs(b, b->run->cells, attention);
+}
+
+static int sum(struct ggml_builder *b, int first, int second, uint64_t tokens)
+{
+	return graph_in_place(&b->graph, shape_of(b->hidden, tokens, 1), first, second);
+}
+
+/* Of a batch's tokens those whose logits are asked for. */
+static int pick(struct ggml_builder *b, int x)
+{
+	return graph_op(&b->graph, shape_of(b->hidden, b->run->outputs, 1), x, b->outputs);
+}
+
+static int mix(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
+{
+	if (mixer->type == VC_MIXER_LATENT) {
+		return ggml_latent(b, mixer, x);
+	}
+	return ggml_is_recurrent(mixer) ? ggml_recurrent(b, mixer, x) : ggml_attention(b, mixer, x);
+}
+
+static int project_out(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
+{
+	struct shape shape = shape_of(b->hidden, b->tokens, 1);
+
+	x = ggml_linear(b, x, shape, mixer->o_bias);
+	if (ggml_is_recurrent(mixer) && !b->family->scales_residual) {
+		x = graph_view(&b->graph, shape, x);
+	}
+	return x;
+}
+
+/* Attention and feed-forward side by side. In the last layer each is picked where the
+ * architecture's code does it. */
+static int parallel_layer(struct ggml_builder *b, const struct vc_layer_kind *kind, int residual,
+                          bool last)
+{
+	enum ggml_order order = b->family->order;
+	struct shape all = shape_of(b->hidden, b->tokens, 1);
+	uint64_t tokens = last ? b->run->outputs : b->tokens;
+	int normed = ggml_norm(b, residual, all), mixed = mix(b, &kind->mixers[0], normed), x;
+	int out = NO_NODE, kept = residual;
+
+	if (order == ORDER_PARALLEL_PHI) {
+		out = project_out(b, &kind->mixers[0], mixed);
+		out = last ? pick(b, out) : out;
+	}
+	if (order == ORDER_PARALLEL_NEOX) {
+		kept = last ? pick(b, residual) : residual;
+		x = ggml_norm(b, kept, shape_of(b->hidden, tokens, 1));
+	} else {
+		x = order == ORDER_PARALLEL_FALCON && kind->norms > 1 ? ggml_norm(b, residual, all)
+		                                                      : normed;
+		x = last ? pick(b, x) : x;
+	}
+	x = ggml_feed_forward(b, &kind->ffns[0], x, tokens);
+	if (order == ORDER_PARALLEL_PHI || order == ORDER_PARALLEL_FALCON) {
+		if (order == ORDER_PARALLEL_FALCON) {
+			out = project_out(b, &kind->mixers[0], mixed);
+			out = last ? pick(b, out) : out;
+			x = sum(b, x, out, tokens);
+		} else {
+			x = sum(b, out, x, tokens);
+		}
+		return sum(b, x, last ? pick(b, residual) : residual, tokens);
+	}
+	if (order == ORDER_PARALLEL) {
+		kept = last ? pick(b, residual) : residual;
+	}
+	x = sum(b, x, kept, tokens);
+	out = project_out(b, &kind->mixers[0], mixed);
+	out = last ? pick(b, out) : out;
+	return sum(b, x, out, tokens);
+}
+
+static int feed_forward_half(struct ggml_builder *b, const struct vc_layer_kind *kind, int residual,
+                             uint64_t tokens)
+{
+	struct shape shape = shape_of(b->hidden, tokens, 1);
+	int x = residual;
+
+	if (!b->family->no_pre_norms) {
+		x = ggml_norm(b, x, shape);
+	}
+	x = ggml_feed_forward(b, &kind->ffns[0], x, tokens);
+	if (b->family->post_norms) {
+		x = ggml_norm(b, x, shape);
+	}
+	return b->family->residual_first ? sum(b, residual, x, tokens)
+	                                 : sum(b, x, residual, tokens);
+}
+
+static int sequential_layer(struct ggml_builder *b, const struct vc_layer_kind *kind, int residual,
+                            bool last)
+{
+	struct shape all = shape_of(b->hidden, b->tokens, 1);
+	uint64_t tokens = last ? b->run->outputs : b->tokens;
+	int x = b->family->no_pre_norms ? residual : ggml_norm(b, residual, all);
+
+	if (kind->mixer_count == 0) { /* a layer of its own for the feed-forward part */
+		x = ggml_feed_forward(b, &kind->ffns[0], x, b->tokens);
+	} else {
+		x = project_out(b, &kind->mixers[0], mix(b, &kind->mixers[0], x));
+	}
+	x = last ? pick(b, x) : x;
+	if (b->family->post_norms) {
+		x = ggml_norm(b, x, shape_of(b->hidden, tokens, 1));
+	}
+	x = sum(b, x, last ? pick(b, residual) : residual, tokens);
+	if (kind->mixer_count > 0 && kind->ffn_count > 0 && kind->ffns[0].type != VC_FFN_NONE) {
+		x = feed_forward_half(b, kind, x, tokens);
+	}
+	return x;
+}
+
+static int layer(struct ggml_builder *b, int x, bool last)
+{
+	const struct vc_layer_kind *kind = kind_at(b, b->at);
+
+	if (b->first_layer && looks_ahead(kind)) {
+		b->conv_state = ggml_conv_state(b, &kind->mixers[0]);
+	}
+	b->first_layer = false;
+	if (b->family->order != ORDER_SEQUENTIAL && kind->mixer_count > 0 && kind->ffn_count > 0) {
+		return parallel_layer(b, kind, x, last);
+	}
+	if (kind->mixer_count == 0 && kind->ffn_count == 0) {
+		return x;
+	}
+	return sequential_layer(b, kind, x, last);
+}
+
+static int layers(struct ggml_builder *b, int x)
+{
+	bool in_last = b->family->outputs == OUTPUTS_IN_LAST_LAYER;
+
+	for (b->at = 0; b->at < b->order_count; b->at++) {
+		bool last = b->at + 1 == b->order_count;
+
+		if (last || b->graph.count + 2 * NODES_OF_A_LAYER < GRAPH_MAX_NODES) {
+			x = layer(b, x, last && in_last);
+		}
+	}
+	return x;
+}
+
+static void logits(struct ggml_builder *b, int x)
+{
+	struct graph *graph = &b->graph;
+	struct shape all = shape_of(b->hidden, b->tokens, 1);
+	struct shape out = shape_of(b->model->vocab_size, b->run->outputs, 1);
+
+	if (b->family->outputs == OUTPUTS_AFTER_NORM) {
+		x = ggml_norm(b, x, all);
+		graph_keep(graph, x);
+		x = pick(b, x);
+	} else {
+		if (b->family->outputs == OUTPUTS_AFTER_LAYERS) {
+			graph_keep(graph, x);
+			x = pick(b, x);
+		}
+		x = ggml_norm(b, x, shape_of(b->hidden, b->run->outputs, 1));
+	}
+	graph_keep(graph, x);
+	x = ggml_linear(b, x, out, b->family->scales_logits);
+	if (b->family->caps_logits) {
+		for (int i = 0; i < 3; i++) {
+			x = graph_in_place(graph, out, x, NO_NODE);
+		}
+	}
+	graph_keep(graph, x);
+}
+
+uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run *run)
+{
+	struct ggml_builder b = { .model = model,
+		                  .stack = &model->stacks[0],
+		                  .family = ggml_family_of(model),
+		                  .run = run,
+		                  .tokens = run->tokens,
+		                  .positions = NO_NODE,
+		                  .state_ids = NO_NODE,
+		                  .rotate_keys = NO_NODE,
+		                  .rotate_values = NO_NODE,
+		                  .query_gate = NO_NODE,
+		                  .conv_state = NO_NODE,
+		                  .first_layer = true };
+	const struct vc_mixer *attention;
+	int x;
+
+	for (uint32_t i = 0; i < model->stack_count; i++) {
+		if (model->stacks[i].role == VC_STACK_DECODER) {
+			b.stack = &model->stacks[i];
+		}
+	}
+	b.hidden = b.stack->hidden_size;
+	b.two_caches = !b.family->full_window && find_mixer(model, b.stack, has_window);
+	lay_out_order(&b);
+	attention = find_mixer(model, b.stack, attends);
+	x = graph_op(&b.graph, shape_of(b.hidden, b.tokens, 1), NO_NODE, NO_NODE);
+	if (find_mixer(model, b.stack, ggml_is_recurrent)) {
+		b.state_ids = graph_op(&b.graph, shape_of(1, 1, 1), NO_NODE, NO_NODE);
+	}
+	if (attention) {
+		attention_inputs(&b, attention);
+	}
+	b.outputs = graph_op(&b.graph, shape_of(run->outputs, 1, 1), NO_NODE, NO_NODE);
+	if (b.family->scales_embedding) {
+		x = graph_in_place(&b.graph, shape_of(b.hidden, b.tokens, 1), x, NO_NODE);
+	}
+	logits(&b, layers(&b, x));
+	return graph_peak_bytes(&b.graph, ALIGNMENT);
+}

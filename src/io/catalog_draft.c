@@ -1,0 +1,313 @@
+/* What holds between the entries of a catalog: derived memory, offers of known GPUs, prices. */
+#include "catalog_draft.h"
+#include "gpu_name.h"
+#include "nearest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MIB UINT64_C(1048576)
+
+void vc_draft_no_memory(struct vc_catalog_draft *draft)
+{
+	const struct vc_error error = { .status = VC_NO_MEMORY, .message = "out of memory" };
+
+	vc_errors_append(draft->errors, &error);
+}
+
+/* `*items` with room for one more of `size` bytes each; NULL without memory. */
+static void *grow(struct vc_catalog_draft *draft, void *items, size_t count, size_t size)
+{
+	void *larger = vc_arena_take(&draft->arena, (count * 2 + 16) * size);
+
+	if (!larger) {
+		vc_draft_no_memory(draft);
+	} else if (count) {
+		memcpy(larger, items, count * size);
+	}
+	return larger;
+}
+
+struct vc_catalog_gpu *vc_draft_add_gpu(struct vc_catalog_draft *draft)
+{
+	if (draft->gpu_count == draft->gpu_room) {
+		void *larger = grow(draft, draft->gpus, draft->gpu_count, sizeof *draft->gpus);
+
+		if (!larger) {
+			return NULL;
+		}
+		draft->gpus = larger;
+		draft->gpu_room = draft->gpu_count * 2 + 16;
+	}
+	return &draft->gpus[draft->gpu_count++];
+}
+
+struct vc_offer *vc_draft_add_offer(struct vc_catalog_draft *draft)
+{
+	if (draft->offer_count == draft->offer_room) {
+		void *larger =
+		        grow(draft, draft->offers, draft->offer_count, sizeof *draft->offers);
+
+		if (!larger) {
+			return NULL;
+		}
+		draft->offers = larger;
+		draft->offer_room = draft->offer_count * 2 + 16;
+	}
+	return &draft->offers[draft->offer_count++];
+}
+
+bool vc_draft_start(struct vc_catalog_draft *draft, const struct vc_catalog *base,
+                    struct vc_error_list *errors)
+{
+	*draft = (struct vc_catalog_draft){ .errors = errors, .errors_before = errors->count };
+	for (size_t i = 0; base && i < base->count; i++) {
+		struct vc_catalog_gpu *gpu = vc_draft_add_gpu(draft);
+
+		if (!gpu) {
+			return false;
+		}
+		*gpu = base->gpus[i];
+	}
+	for (size_t i = 0; base && i < base->offer_count; i++) {
+		struct vc_offer *offer = vc_draft_add_offer(draft);
+
+		if (!offer) {
+			return false;
+		}
+		*offer = base->offers[i];
+	}
+	return true;
+}
+
+/* ---- Memory that a process gets, where nobody has read it ---- */
+
+/*
+ * CUDA's total is the driver's less 0.35 to 0.75 GiB, more on larger cards; ROCm and Metal give
+ * all. docs/catalog.md#memory has the readings behind the steps.
+ */
+static uint64_t usable(const struct vc_gpu *gpu)
+{
+	static const struct {
+		uint64_t up_to_gb, less_mib;
+	} steps[] = { { 16, 358 }, { 32, 461 }, { 100, 615 }, { UINT64_MAX, 717 } };
+	uint64_t gb = gpu->memory_bytes / 1000000000;
+	uint64_t total = gpu->driver_bytes ? gpu->driver_bytes : gb << 30;
+	size_t i = 0;
+
+	if (gpu->vendor == VC_VENDOR_AMD || gpu->vendor == VC_VENDOR_APPLE) {
+		return total;
+	}
+	while (gb > steps[i].up_to_gb) {
+		i++;
+	}
+	return total > steps[i].less_mib * MIB ? total - steps[i].less_mib * MIB : total;
+}
+
+/* ---- Offers and prices ---- */
+
+static struct vc_catalog_gpu *gpu_of(struct vc_catalog_draft *draft, const char *name)
+{
+	const struct vc_catalog all = { .gpus = draft->gpus, .count = draft->gpu_count };
+	const struct vc_gpu *found;
+
+	return vc_catalog_find(&all, name, &found, 1) == 1
+	               ? &draft->gpus[vc_catalog_entry(found) - draft->gpus]
+	               : NULL;
+}
+
+static void refuse_gpu(struct vc_catalog_draft *draft, const struct vc_offer *offer)
+{
+	const struct vc_catalog all = { .gpus = draft->gpus, .count = draft->gpu_count };
+	const char *nearest = vc_catalog_nearest(&all, offer->gpu_id);
+	struct vc_place place = { offer->origin.file, offer->origin.line, 1 };
+
+	if (vc_catalog_find(&all, offer->gpu_id, NULL, 0) > 1) {
+		vc_errors_add(draft->errors, &place, "gpu", "'%s' names several GPUs (one of them)",
+		              offer->gpu_id);
+	} else if (nearest) {
+		vc_errors_add(draft->errors, &place, "gpu", "unknown GPU '%s' (did you mean %s?)",
+		              offer->gpu_id, nearest);
+	} else {
+		vc_errors_add(draft->errors, &place, "gpu",
+		              "unknown GPU '%s' (one that `vramcalc gpus` lists)", offer->gpu_id);
+	}
+}
+
+static uint64_t per_gpu(const struct vc_offer *offer)
+{
+	/* At most 1024 GPUs: the product stays below 2^63 up to 9 million an hour. */
+	if (offer->gpus_micros == 0 || offer->on_demand_micros > INT64_MAX / 1000000) {
+		return 0;
+	}
+	return (offer->on_demand_micros * 1000000 + offer->gpus_micros / 2) / offer->gpus_micros;
+}
+
+/* "aws g4dn.xlarge us-east-1"; a price of the user's own is named by its file and line. */
+static const char *offer_text(struct vc_catalog_draft *draft, const struct vc_offer *offer)
+{
+	bool region = *offer->region && strcmp(offer->region, "*") != 0;
+	char text[512];
+	const char *copy;
+
+	if (*offer->cloud) {
+		snprintf(text, sizeof text, "%s %s%s%s", offer->cloud, offer->instance,
+		         region ? " " : "", region ? offer->region : "");
+	} else {
+		snprintf(text, sizeof text, "%s:%" PRIu32, offer->origin.file, offer->origin.line);
+	}
+	copy = vc_arena_text(&draft->arena, text, strlen(text));
+	if (!copy) {
+		vc_draft_no_memory(draft);
+	}
+	return copy ? copy : "";
+}
+
+enum {
+	MAX_CURRENCIES = 16
+};
+
+/* The offers that set a GPU's prices: one per currency. */
+struct best {
+	const struct vc_offer *offers[MAX_CURRENCIES];
+	uint32_t count;
+};
+
+static bool beats(const struct vc_offer *a, const struct vc_offer *b)
+{
+	if ((a->kind == VC_OFFER_OWN) != (b->kind == VC_OFFER_OWN)) {
+		return a->kind == VC_OFFER_OWN;
+	}
+	/* Of two prices that the user sets the later one holds. */
+	return a->kind == VC_OFFER_OWN ? a > b : per_gpu(a) < per_gpu(b);
+}
+
+static void consider(struct best *best, const struct vc_offer *offer)
+{
+	uint32_t i = 0;
+
+	if (per_gpu(offer) == 0 || offer->kind == VC_OFFER_FRACTION ||
+	    offer->kind == VC_OFFER_QUOTED) {
+		return;
+	}
+	while (i < best->count && strcmp(best->offers[i]->currency, offer->currency) != 0) {
+		i++;
+	}
+	if (i == best->count && i < MAX_CURRENCIES) {
+		best->offers[best->count++] = offer;
+	} else if (i < best->count && beats(offer, best->offers[i])) {
+		best->offers[i] = offer;
+	}
+}
+
+static const struct vc_price *price_in(const struct vc_catalog_gpu *gpu, const char *currency)
+{
+	for (uint32_t i = 0; i < gpu->price_count; i++) {
+		if (strcmp(gpu->prices[i].currency, currency) == 0) {
+			return &gpu->prices[i];
+		}
+	}
+	return NULL;
+}
+
+/* In `currency`, else in USD, else in any. */
+static struct vc_price choose_price(const struct vc_catalog_gpu *gpu, const char *currency)
+{
+	const struct vc_price *price = currency ? price_in(gpu, currency) : NULL;
+
+	if (!price) {
+		price = price_in(gpu, "USD");
+	}
+	if (!price && gpu->price_count) {
+		price = gpu->prices;
+	}
+	return price ? *price : (struct vc_price){ .offer = "", .as_of = "" };
+}
+
+static void set_prices(struct vc_catalog_draft *draft, struct vc_catalog_gpu *gpu,
+                       const char *currency)
+{
+	struct best best = { .count = 0 };
+	struct vc_price *prices;
+
+	for (size_t i = 0; i < draft->offer_count; i++) {
+		if (strcmp(draft->offers[i].gpu_id, gpu->gpu.id) == 0) {
+			consider(&best, &draft->offers[i]);
+		}
+	}
+	prices = vc_arena_take(&draft->arena, (best.count + 1) * sizeof *prices);
+	if (!prices) {
+		vc_draft_no_memory(draft);
+		return;
+	}
+	for (uint32_t i = 0; i < best.count; i++) {
+		prices[i] = (struct vc_price){ .known = true,
+			                       .per_hour_micros = per_gpu(best.offers[i]),
+			                       .offer = offer_text(draft, best.offers[i]),
+			                       .as_of = best.offers[i]->as_of };
+		memcpy(prices[i].currency, best.offers[i]->currency, 4);
+	}
+	gpu->prices = prices;
+	gpu->price_count = best.count;
+	gpu->gpu.price = choose_price(gpu, currency);
+}
+
+/* ---- The end ---- */
+
+static void drop_hidden(struct vc_catalog_draft *draft)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < draft->gpu_count; i++) {
+		if (!draft->gpus[i].hidden) {
+			draft->gpus[kept++] = draft->gpus[i];
+		}
+	}
+	draft->gpu_count = kept;
+}
+
+static void resolve_offers(struct vc_catalog_draft *draft)
+{
+	for (size_t i = 0; i < draft->offer_count; i++) {
+		struct vc_offer *offer = &draft->offers[i];
+		const struct vc_catalog_gpu *gpu = gpu_of(draft, offer->gpu_id);
+
+		if (gpu) {
+			offer->gpu_id = gpu->gpu.id;
+		} else {
+			refuse_gpu(draft, offer);
+		}
+	}
+}
+
+static void complete_gpus(struct vc_catalog_draft *draft, const char *currency)
+{
+	for (size_t i = 0; i < draft->gpu_count; i++) {
+		struct vc_catalog_gpu *gpu = &draft->gpus[i];
+
+		if (gpu->gpu.usable_bytes == 0) {
+			gpu->gpu.usable_bytes = usable(&gpu->gpu);
+			gpu->usable_derived = true;
+		}
+		set_prices(draft, gpu, currency);
+	}
+}
+
+bool vc_draft_finish(struct vc_catalog_draft *draft, const char *currency,
+                     struct vc_catalog *catalog)
+{
+	resolve_offers(draft);
+	complete_gpus(draft, currency);
+	drop_hidden(draft);
+	*catalog = (struct vc_catalog){ .gpus = draft->gpus,
+		                        .count = draft->gpu_count,
+		                        .offers = draft->offers,
+		                        .offer_count = draft->offer_count };
+	if (draft->errors->count > draft->errors_before) {
+		vc_arena_free(&draft->arena);
+		return false;
+	}
+	catalog->memory = draft->arena.blocks;
+	return true;
+}

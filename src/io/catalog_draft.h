@@ -1,0 +1,48 @@
+/*
+ * A catalog being put together: file by file, later ones over earlier ones, key by key. The build
+ * makes the built-in tables with it, vc_catalog_open() a user's own. Private to src/io.
+ */
+#ifndef VC_CATALOG_DRAFT_H
+#define VC_CATALOG_DRAFT_H
+
+#include "arena.h"
+#include "catalog.h"
+#include "errors.h"
+
+struct vc_catalog_draft {
+	struct vc_arena arena;
+	struct vc_catalog_gpu *gpus;
+	size_t gpu_count, gpu_room;
+	struct vc_offer *offers;
+	size_t offer_count, offer_room;
+	struct vc_error_list *errors;
+	size_t errors_before;
+};
+
+/* A file's text; `name` stands in messages and in origins. */
+struct vc_catalog_text {
+	const char *name, *text;
+	size_t length;
+};
+
+/* Fills in everything. `base` may be NULL. False when there is no memory, which is in draft->errors
+ * then. */
+bool vc_draft_start(struct vc_catalog_draft *draft, const struct vc_catalog *base,
+                    struct vc_error_list *errors);
+void vc_draft_read_gpus(struct vc_catalog_draft *draft, const struct vc_catalog_text *source);
+void vc_draft_read_offers(struct vc_catalog_draft *draft, const struct vc_catalog_text *source);
+
+/*
+ * Checks what holds between entries, fills in prices and what is derived, and hands the arena to
+ * the catalog. False, with everything freed, when any error came up since vc_draft_start().
+ */
+bool vc_draft_finish(struct vc_catalog_draft *draft, const char *currency,
+                     struct vc_catalog *catalog);
+
+/* Room for one more; NULL when there is no memory. */
+struct vc_catalog_gpu *vc_draft_add_gpu(struct vc_catalog_draft *draft);
+struct vc_offer *vc_draft_add_offer(struct vc_catalog_draft *draft);
+
+void vc_draft_no_memory(struct vc_catalog_draft *draft);
+
+#endif

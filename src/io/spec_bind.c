@@ -1,0 +1,163 @@
+#include "spec_bind.h"
+
+#include "spec_choices.h"
+#include "spec_schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(enum vc_dtype) == sizeof(unsigned), "choices are stored as unsigned");
+
+/* What a slot holds for one field: a text, a flag, or a list of texts. */
+struct bound {
+	const struct vc_field_row *row;
+	const char *text;
+	const bool *flag;
+	char **texts;
+	uint32_t count;
+};
+
+static uint64_t number_of(const struct bound *bound)
+{
+	uint64_t value = 0;
+
+	(void)vc_quantity_parse(vc_field_quantity(bound->row->field.kind), bound->text, &value);
+	return value;
+}
+
+static void store(const struct bound *bound, struct vc_spec *spec)
+{
+	char *at = (char *)spec + bound->row->offset;
+	uint64_t wide;
+	uint32_t narrow;
+	unsigned choice;
+
+	switch (bound->row->store) {
+	case VC_STORE_BOOL:
+		memcpy(at, bound->flag, sizeof(bool));
+		break;
+	case VC_STORE_U32:
+		narrow = (uint32_t)number_of(bound);
+		memcpy(at, &narrow, sizeof narrow);
+		break;
+	case VC_STORE_U64:
+		wide = number_of(bound);
+		memcpy(at, &wide, sizeof wide);
+		break;
+	case VC_STORE_ENUM:
+		choice = (unsigned)vc_choice_value(bound->row->field.choices, bound->text);
+		memcpy(at, &choice, sizeof choice);
+		break;
+	case VC_STORE_NONE:
+		break;
+	}
+}
+
+static void store_targets(const struct bound *bound, struct vc_lora *lora)
+{
+	for (uint32_t i = 0; i < bound->count; i++) {
+		long choice = vc_choice_value(bound->row->field.choices, bound->texts[i]);
+		uint64_t modules = vc_lora_target_modules(choice);
+
+		if (modules == UINT64_MAX) {
+			lora->all_linear = true;
+		} else {
+			lora->target_modules |= modules;
+		}
+	}
+}
+
+static bool store_gpus(const struct bound *bound, struct vc_hardware *hardware)
+{
+	hardware->gpus = calloc(bound->count, sizeof *hardware->gpus);
+	if (!hardware->gpus) {
+		return false;
+	}
+	for (uint32_t i = 0; i < bound->count; i++) {
+		hardware->gpus[i] = strdup(bound->texts[i]);
+		if (!hardware->gpus[i]) {
+			return false;
+		}
+		hardware->gpu_count++;
+	}
+	return true;
+}
+
+static bool is_field(const struct bound *bound, const char *path)
+{
+	return strcmp(bound->row->field.path, path) == 0;
+}
+
+/* The fields that are kept in a way of their own, and those that say that others are given. */
+static bool store_special(const struct bound *bound, struct vc_spec *spec,
+                          struct vc_model_texts *model)
+{
+	struct vc_request *request = &spec->request;
+
+	if (is_field(bound, "model.name")) {
+		model->name = bound->text;
+	} else if (is_field(bound, "model.config")) {
+		model->config = bound->text;
+	} else if (is_field(bound, "model.weights")) {
+		model->weights = bound->text;
+	} else if (is_field(bound, "model.params")) {
+		model->params = number_of(bound);
+	} else if (is_field(bound, "workload.quantization")) {
+		request->workload.quantization = vc_quantization_by_name(bound->text);
+	} else if (is_field(bound, "training.lora.targets")) {
+		store_targets(bound, &request->training.lora);
+	} else if (is_field(bound, "engine.version")) {
+		(void)vc_version_parse(bound->text, &request->engine.version);
+	} else if (is_field(bound, "engine.gpu_layers")) {
+		request->engine.gpu_layers_given = true;
+	} else if (is_field(bound, "hardware.gpus")) {
+		return store_gpus(bound, &spec->hardware);
+	} else if (is_field(bound, "budget.price_per_hour")) {
+		spec->budget.price_given = true;
+	} else if (is_field(bound, "budget.currency")) {
+		memcpy(spec->budget.currency, bound->text, sizeof spec->budget.currency);
+	} else if (strncmp(bound->row->field.path, "parallelism.", 12) == 0) {
+		request->parallelism.stated = true;
+	}
+	return true;
+}
+
+static bool find_bound(void *raw, const struct vc_field_row *row, struct bound *bound)
+{
+	void **slot;
+	const cyaml_schema_field_t *field = vc_spec_slot(raw, row->field.path, false, &slot);
+
+	*bound = (struct bound){ .row = row };
+	if (!field || !slot || !*slot) {
+		return false;
+	}
+	if (field->value.type == CYAML_SEQUENCE) {
+		bound->texts = *slot;
+		bound->count = *vc_spec_list_count(field, slot);
+	} else if (field->value.type == CYAML_BOOL) {
+		bound->flag = *slot;
+	} else {
+		bound->text = *slot;
+	}
+	return true;
+}
+
+bool vc_spec_bind(void *raw, struct vc_spec *spec, struct vc_model_texts *model)
+{
+	const struct vc_field_row *row;
+	struct bound bound;
+
+	spec->hardware.max_gpus = 8;
+	memcpy(spec->budget.currency, "USD", sizeof spec->budget.currency);
+	for (size_t i = 0; (row = vc_field_row_at(i)) != NULL; i++) {
+		if (!find_bound(raw, row, &bound)) {
+			continue;
+		}
+		spec->given[i / 64] |= UINT64_C(1) << (i % 64);
+		store(&bound, spec);
+		if (!store_special(&bound, spec, model)) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,296 @@
+#include "spec_model.h"
+
+#include "config.h"
+#include "source.h"
+#include "utf8.h"
+#include "yaml_place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* Quadratic in the keys of one object; label maps with more are left alone. */
+	DUPLICATE_CHECK_KEYS = 2048
+};
+
+static const char architecture[] = "model.architecture";
+
+const char *vc_config_duplicate(const cJSON *tree)
+{
+	bool object = cJSON_IsObject(tree) && cJSON_GetArraySize(tree) <= DUPLICATE_CHECK_KEYS;
+
+	for (const cJSON *item = tree->child; item; item = item->next) {
+		const char *found = item->child ? vc_config_duplicate(item) : NULL;
+
+		for (const cJSON *other = item->next; object && other && !found;
+		     other = other->next) {
+			found = strcmp(item->string, other->string) == 0 ? other->string : NULL;
+		}
+		if (found) {
+			return found;
+		}
+	}
+	return NULL;
+}
+
+cJSON *vc_config_parse(char *text, size_t length, struct vc_error *error)
+{
+	struct vc_text_mark mark;
+	const char *problem = vc_text_problem(text, length, &mark);
+
+	*error = (struct vc_error){ .status = VC_INVALID };
+	if (problem) {
+		error->line = mark.line;
+		error->column = mark.column;
+		(void)snprintf(error->message, sizeof error->message, "%s", problem);
+		return NULL;
+	}
+	vc_text_replace_infinities(text, length);
+	return json_parse(text, length, error);
+}
+
+/* The keys of `over` on top of those of `base`, objects within objects likewise. */
+static bool merge(cJSON *base, const cJSON *over)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, over)
+	{
+		cJSON *old = cJSON_GetObjectItemCaseSensitive(base, item->string);
+		cJSON *copy;
+
+		if (cJSON_IsObject(old) && cJSON_IsObject(item)) {
+			if (!merge(old, item)) {
+				return false;
+			}
+			continue;
+		}
+		copy = cJSON_Duplicate(item, true);
+		if (old) {
+			cJSON_DeleteItemFromObjectCaseSensitive(base, item->string);
+		}
+		if (!copy || !cJSON_AddItemToObject(base, item->string, copy)) {
+			cJSON_Delete(copy);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Whether a tree holds the first key of a dotted path. */
+static bool has_key(const cJSON *tree, const char *path)
+{
+	return tree && json_member(tree, path, strcspn(path, ".[")) != NULL;
+}
+
+/* Sets file, line, column and the full field of what a config's key is to blame for. */
+static void place_key(const struct vc_model_input *input, const struct vc_spec *spec,
+                      const char *config_text, struct vc_error *error)
+{
+	char key[sizeof error->field];
+
+	memcpy(key, error->field, sizeof key);
+	if (has_key(input->overrides, key)) {
+		(void)snprintf(error->file, sizeof error->file, "--set");
+		(void)snprintf(error->field, sizeof error->field, "%s%s%.100s", architecture,
+		               *key ? "." : "", key);
+	} else if (config_text && !has_key(input->architecture, key)) {
+		(void)json_locate(config_text, key, &error->line, &error->column);
+	} else if (input->config) {
+		vc_spec_place(spec, error);
+	} else {
+		(void)snprintf(error->field, sizeof error->field, "%s%s%.100s", architecture,
+		               *key ? "." : "", key);
+		vc_spec_place(spec, error);
+	}
+}
+
+struct reading {
+	const struct vc_model_input *input;
+	struct vc_spec *spec;
+	struct vc_error_list *errors;
+	cJSON *tree;       /* all layers merged; NULL: none */
+	char *path, *text; /* of model.config */
+};
+
+static enum vc_status fail_field(struct reading *reading, const char *field, const char *message)
+{
+	struct vc_error error = { .status = VC_INVALID };
+
+	(void)snprintf(error.field, sizeof error.field, "%s", field);
+	(void)snprintf(error.message, sizeof error.message, "%s", message);
+	vc_spec_place(reading->spec, &error);
+	vc_errors_append(reading->errors, &error);
+	return error.status;
+}
+
+static enum vc_status fail_memory(struct reading *reading)
+{
+	return fail_field(reading, "", "does not fit into memory");
+}
+
+static enum vc_status read_config_file(struct reading *reading)
+{
+	struct vc_error_list unread = { 0 };
+	struct vc_error error;
+	enum vc_status status;
+	const char *twice;
+	char message[300];
+	size_t length;
+
+	reading->path = vc_path_join(reading->input->folder, reading->input->texts.config);
+	if (!reading->path) {
+		return fail_memory(reading);
+	}
+	status = vc_source_read_file(reading->path, &reading->text, &length, &unread);
+	if (status != VC_OK) {
+		(void)snprintf(message, sizeof message, "%.140s %.140s", unread.errors[0].file,
+		               unread.errors[0].message);
+		return fail_field(reading, "model.config", message);
+	}
+	reading->tree = vc_config_parse(reading->text, length, &error);
+	twice = reading->tree ? vc_config_duplicate(reading->tree) : NULL;
+	if (twice) {
+		(void)snprintf(error.field, sizeof error.field, "%.100s", twice);
+		(void)snprintf(error.message, sizeof error.message,
+		               "is given twice (once is expected)");
+	}
+	if (!reading->tree || twice) {
+		(void)snprintf(error.file, sizeof error.file, "%s", reading->path);
+		vc_errors_append(reading->errors, &error);
+		return error.status;
+	}
+	return VC_OK;
+}
+
+static enum vc_status gather(struct reading *reading)
+{
+	const struct vc_model_input *input = reading->input;
+	const cJSON *layers[] = { input->config, input->architecture, input->overrides };
+
+	if (input->texts.config) {
+		enum vc_status status = read_config_file(reading);
+
+		if (status != VC_OK) {
+			return status;
+		}
+	}
+	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+		if (!layers[i] || (!layers[i]->child && i > 0)) {
+			continue;
+		}
+		if (!reading->tree) {
+			reading->tree = cJSON_Duplicate(layers[i], true);
+		} else if (!merge(reading->tree, layers[i])) {
+			return fail_memory(reading);
+		}
+		if (!reading->tree) {
+			return fail_memory(reading);
+		}
+	}
+	return VC_OK;
+}
+
+static enum vc_status read_tree(struct reading *reading)
+{
+	struct vc_error error = { 0 };
+	enum vc_status status = vc_config_to_model(reading->tree, reading->spec->model, &error);
+
+	if (status == VC_OK) {
+		return VC_OK;
+	}
+	(void)snprintf(error.file, sizeof error.file, "%s", reading->path ? reading->path : "");
+	place_key(reading->input, reading->spec, reading->text, &error);
+	vc_errors_append(reading->errors, &error);
+	return status;
+}
+
+/* The last part of a path that says something: the folder's name for FOLDER/config.json. */
+static void name_after(const char *path, char *name, size_t size)
+{
+	const char *end = path + strlen(path), *start;
+
+	while (end > path && end[-1] == '/') {
+		end--;
+	}
+	if (end - path > 12 && strncmp(end - 12, "/config.json", 12) == 0) {
+		end -= 12;
+	}
+	start = end;
+	while (start > path && start[-1] != '/') {
+		start--;
+	}
+	for (const char *dot = end; dot > start + 1; dot--) {
+		if (strncmp(dot - 1, ".yaml", 5) == 0 || strncmp(dot - 1, ".yml", 4) == 0 ||
+		    strncmp(dot - 1, ".json", 5) == 0) {
+			end = dot - 1;
+			break;
+		}
+	}
+	(void)snprintf(name, size, "%.*s", (int)(end - start), start);
+}
+
+static void describe(struct reading *reading)
+{
+	const struct vc_model_input *input = reading->input;
+	struct vc_model *model = reading->spec->model;
+	const char *source = reading->spec->source;
+
+	if (input->texts.params) {
+		model->params = input->texts.params;
+	}
+	if (input->texts.name) {
+		(void)snprintf(model->name, sizeof model->name, "%s", input->texts.name);
+	} else if (!model->name[0]) {
+		name_after(strcmp(source, "-") == 0 ? "stdin" : source, model->name,
+		           sizeof model->name);
+	}
+	model->source = input->bundled                         ? VC_SOURCE_BUNDLED
+	                : input->texts.config || input->config ? VC_SOURCE_CONFIG
+	                : reading->tree                        ? VC_SOURCE_ARCHITECTURE
+	                                                       : VC_SOURCE_PARAMS;
+}
+
+static enum vc_status read_model(struct reading *reading)
+{
+	enum vc_status status = gather(reading);
+
+	if (status != VC_OK) {
+		return status;
+	}
+	if (reading->input->texts.weights) {
+		return fail_field(reading, "model.weights", "cannot be read by this version");
+	}
+	if (reading->tree) {
+		status = read_tree(reading);
+	} else if (!reading->input->texts.params) {
+		return fail_field(reading, "model",
+		                  "has no size (params, architecture, config or weights is "
+		                  "expected)");
+	} else {
+		reading->spec->model->known_family = true;
+	}
+	if (status == VC_OK) {
+		describe(reading);
+	}
+	return status;
+}
+
+enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec *spec,
+                             struct vc_error_list *errors)
+{
+	struct reading reading = { .input = input, .spec = spec, .errors = errors };
+	enum vc_status status;
+
+	spec->model = calloc(1, sizeof *spec->model);
+	if (!spec->model) {
+		return fail_memory(&reading);
+	}
+	status = read_model(&reading);
+	spec->request.model = spec->model;
+	cJSON_Delete(reading.tree);
+	free(reading.path);
+	free(reading.text);
+	return status;
+}

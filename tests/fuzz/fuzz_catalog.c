@@ -1,0 +1,59 @@
+/* Users' catalog files: any bytes give a catalog or errors, and what is opened can be closed. */
+#include "catalog_draft.h"
+#include "utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Every string of the result is read to its end. */
+static size_t touch(const struct vc_catalog *catalog)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < catalog->count; i++) {
+		const struct vc_gpu *gpu = &catalog->gpus[i].gpu;
+		const struct vc_gpu *found;
+
+		total += strlen(gpu->id) + strlen(gpu->name) + strlen(gpu->family);
+		total += vc_catalog_find(catalog, gpu->id, &found, 1);
+		total += gpu->price.known ? strlen(gpu->price.offer) : 0;
+	}
+	return total;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct vc_error_list errors = { .count = 0 };
+	struct vc_catalog_text source = { .name = "fuzz", .length = size };
+	struct vc_catalog_draft draft;
+	struct vc_text_mark mark;
+	struct vc_catalog catalog;
+	char *text = malloc(size + 1);
+
+	if (!text) {
+		return 0;
+	}
+	memcpy(text, data, size);
+	text[size] = 0;
+	source.text = text;
+	if (!vc_text_problem(text, size, &mark) && vc_draft_start(&draft, NULL, &errors)) {
+		if (size && text[0] == 'c') {
+			vc_draft_read_offers(&draft, &source);
+		} else {
+			vc_text_join_surrogates(text, size);
+			vc_draft_read_gpus(&draft, &source);
+		}
+		if (vc_draft_finish(&draft, NULL, &catalog)) {
+			if (touch(&catalog) == SIZE_MAX) {
+				abort();
+			}
+			vc_catalog_close(&catalog);
+		} else if (errors.count == 0) {
+			abort();
+		}
+	}
+	free(text);
+	return 0;
+}

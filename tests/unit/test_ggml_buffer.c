@@ -1,0 +1,193 @@
+/*
+ * llama.cpp's compute buffer. Expected bytes are what llama.cpp 0.5.0 itself reserves for the
+ * model (libllama of the npm package node-llama-cpp 3.22.1, no_alloc, header-only GGUF files, a
+ * device with CUDA's alignment of 128), one sequence, every token's logits.
+ */
+#include "ggml_buffer.h"
+#include "shapes.h"
+#include "test.h"
+
+static struct vc_model model;
+
+static struct ggml_run run_of(uint64_t cells, uint64_t tokens)
+{
+	return (struct ggml_run){ .tokens = tokens,
+		                  .outputs = tokens,
+		                  .cells = cells,
+		                  .window_cells = cells,
+		                  .flash = true,
+		                  .latent_cache = true };
+}
+
+struct expected {
+	uint64_t cells, tokens;
+	bool flash, quantized;
+	uint64_t bytes;
+};
+
+static void check(const struct expected *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ggml_run run = run_of(rows[i].cells, rows[i].tokens);
+
+		run.flash = rows[i].flash;
+		run.quantized_cache = rows[i].quantized;
+		assert_u64(ggml_compute_bytes(&model, &run), rows[i].bytes);
+	}
+}
+
+static void test_llama_2_7b(void **state)
+{
+	static const struct expected rows[] = {
+		{ 4096, 512, true, false, 97005568 },      { 4096, 512, true, true, 97087488 },
+		{ 4096, 512, false, false, 327163904 },    { 4096, 2048, true, false, 388022272 },
+		{ 32768, 512, true, false, 126365696 },    { 32768, 512, true, true, 118059008 },
+		{ 32768, 512, false, false, 2264932352 },  { 32768, 2048, true, true, 471990272 },
+		{ 32768, 2048, false, false, 9059729408 }, { 131072, 512, true, false, 227028992 },
+		{ 8192, 128, true, false, 25299968 },
+	};
+
+	(void)state;
+	shape_decoder(&model, &llama_2_7b);
+	strcpy(model.family, "llama");
+	model.rotary_dim = 128;
+	check(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Llama-3.3-70B: the logits outweigh a layer. */
+static void test_llama_3_70b(void **state)
+{
+	static const struct decoder llama_3_70b = { 8192, 80, 64, 8, 28672, 128256 };
+	static const struct expected rows[] = {
+		{ 4096, 512, true, false, 279445504 },
+		{ 4096, 512, false, false, 616570880 },
+		{ 32768, 2048, false, false, 17733550080 },
+		{ 131072, 512, true, false, 360722432 },
+	};
+
+	(void)state;
+	shape_decoder(&model, &llama_3_70b);
+	strcpy(model.family, "llama");
+	model.rotary_dim = 128;
+	check(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Pythia-2.8B: fused queries, keys and values, attention and feed-forward side by side. The place
+ * of the residual alternates from layer to layer, which the peak shows. */
+static void test_pythia(void **state)
+{
+	static const struct decoder pythia = { 2560, 32, 32, 32, 10240, 50304 };
+	static const struct expected rows[] = {
+		{ 4096, 512, true, false, 108265472 },
+		{ 4096, 512, false, false, 297803776 },
+		{ 32768, 512, false, false, 2235572224 },
+	};
+	struct vc_layer_kind *kind = &model.kinds[0];
+
+	(void)state;
+	shape_decoder(&model, &pythia);
+	strcpy(model.family, "gpt_neox");
+	model.rotary_dim = 20;
+	kind->mixers[0].fused_qkv = true;
+	kind->mixers[0].q_bias = kind->mixers[0].k_bias = kind->mixers[0].v_bias = true;
+	kind->mixers[0].o_bias = true;
+	kind->ffns[0].type = VC_FFN_DENSE;
+	kind->ffns[0].up_bias = kind->ffns[0].down_bias = true;
+	check(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Qwen3-30B-A3B: experts and normalized heads. */
+static void test_experts(void **state)
+{
+	static const struct decoder qwen3 = { 2048, 48, 16, 4, 768, 151936 };
+	static const struct expected rows[] = {
+		{ 4096, 512, true, false, 315359232 },
+		{ 32768, 512, false, false, 2241863680 },
+		{ 32768, 2048, true, true, 1261436928 },
+	};
+	struct vc_layer_kind *kind = &model.kinds[0];
+
+	(void)state;
+	shape_decoder(&model, &qwen3);
+	strcpy(model.family, "qwen3_moe");
+	model.rotary_dim = 128;
+	kind->mixers[0].heads = 32;
+	kind->mixers[0].head_dim = 128;
+	kind->mixers[0].inner_norm_elements = 256;
+	kind->ffns[0] = (struct vc_ffn){ .type = VC_FFN_MOE,
+		                         .gated = true,
+		                         .size = 768,
+		                         .experts = 128,
+		                         .experts_per_token = 8 };
+	check(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Mamba-1.4B: no cache, so that nothing depends on the context. */
+static void test_mamba(void **state)
+{
+	static const struct decoder mamba = { 2048, 48, 1, 1, 1, 50280 };
+	static const struct expected rows[] = {
+		{ 4096, 512, true, false, 111364224 },
+		{ 32768, 512, false, false, 111364224 },
+		{ 4096, 2048, true, false, 445456512 },
+	};
+	struct vc_layer_kind *kind = &model.kinds[0];
+
+	(void)state;
+	shape_decoder(&model, &mamba);
+	strcpy(model.family, "mamba");
+	kind->mixers[0] = (struct vc_mixer){ .type = VC_MIXER_MAMBA,
+		                             .inner_size = 4096,
+		                             .state_size = 16,
+		                             .conv_kernel = 4,
+		                             .dt_rank = 128,
+		                             .conv_bias = true };
+	kind->ffn_count = 0;
+	kind->norms = 1;
+	check(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Only the asked-for logits are formed. */
+static void test_fewer_outputs_need_less(void **state)
+{
+	struct ggml_run run = run_of(4096, 512);
+	uint64_t all;
+
+	(void)state;
+	shape_decoder(&model, &llama_2_7b);
+	strcpy(model.family, "llama");
+	model.rotary_dim = 128;
+	all = ggml_compute_bytes(&model, &run);
+	run.outputs = 1;
+	assert_true(ggml_compute_bytes(&model, &run) < all);
+}
+
+/* What a million layers need is what a hundred need: repeats are left out. */
+static void test_depth_costs_nothing(void **state)
+{
+	struct ggml_run run = run_of(4096, 512);
+	struct decoder deep = llama_2_7b;
+	uint64_t bytes;
+
+	(void)state;
+	shape_decoder(&model, &llama_2_7b);
+	bytes = ggml_compute_bytes(&model, &run);
+	deep.layers = VC_MAX_LAYERS;
+	shape_decoder(&model, &deep);
+	assert_u64(ggml_compute_bytes(&model, &run), bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_llama_2_7b),
+		cmocka_unit_test(test_llama_3_70b),
+		cmocka_unit_test(test_pythia),
+		cmocka_unit_test(test_experts),
+		cmocka_unit_test(test_mamba),
+		cmocka_unit_test(test_fewer_outputs_need_less),
+		cmocka_unit_test(test_depth_costs_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
