@@ -131,7 +131,11 @@ static bool bind_spec(struct reader *reader)
 	free(text);
 	reader->raw = raw;
 	if (result != CYAML_OK || !raw) {
-		add_error(reader, VC_INVALID, "", cyaml_strerror(result));
+		char message[80];
+
+		(void)snprintf(message, sizeof message, "cannot be bound: %s",
+		               cyaml_strerror(result));
+		add_error(reader, VC_INVALID, "", message);
 		return false;
 	}
 	return true;
