@@ -59,9 +59,12 @@ static void read_heads(struct config *config, struct decoder *d)
 static void read_facts(struct config *config, struct decoder *d)
 {
 	const struct decoder_traits *traits = &d->family->decoder;
+	const cJSON *types;
 
 	d->hidden = config_count(config, KEY_HIDDEN);
-	d->layers = config_count(config, KEY_LAYERS);
+	types = config_list(config, KEY_LAYER_TYPES, 0);
+	d->layers = types && !config_item(config, KEY_LAYERS) ? (uint64_t)cJSON_GetArraySize(types)
+	                                                      : config_count(config, KEY_LAYERS);
 	if (d->layers > VC_MAX_LAYERS) {
 		config_fail(config, KEY_LAYERS, "%d layers are too many (expected at most %d)",
 		            (int)d->layers, VC_MAX_LAYERS);

@@ -8,7 +8,10 @@ enum layer_type {
 	LAYER_FULL,
 	LAYER_SLIDING,
 	LAYER_CHUNKED,
-	LAYER_LINEAR /* linear attention, state-space, convolution: the family's own mixer */
+	LAYER_LINEAR, /* linear attention, state-space, convolution: the family's own mixer */
+	LAYER_HYBRID, /* that and attention */
+	LAYER_FFN,    /* a feed-forward part alone */
+	LAYER_MOE     /* experts alone */
 };
 
 /* What a decoder has read from its keys, before its layers are laid out. */

@@ -73,8 +73,8 @@ struct family {
 /* Tables end with a row whose model_type is NULL. */
 extern const struct family unknown_multimodal, tower_families[], multimodal_families[],
         rotary_encoder_families[];
-extern const struct family dense_families[], expert_families[], latent_families[],
-        hybrid_families[], encoder_families[], seq2seq_families[], vision_families[],
+extern const struct family dense_families[], expert_families[], latent_families[], mamba_families[],
+        linear_families[], encoder_families[], seq2seq_families[], vision_families[],
         convnet_families[];
 
 /* The defaults of the class of a model_type that occurs inside others; NULL: none are needed. */
@@ -109,6 +109,8 @@ const char *family_defaults(const char *model_type);
 	"sliding_window sliding_window_size window_size attention_window_size local_attention "    \
 	"attention_chunk_size"
 #define KEY_LAYER_TYPES "layer_types layers_block_type layer_type_list"
+#define KEY_STATE       "state_size mamba_d_state ssm_state_size"
+#define KEY_CONV        "conv_kernel mamba_d_conv linear_conv_kernel_dim"
 #define KEY_ALIBI       "alibi attn_config.alibi"
 #define KEY_SHARED_SIZE                                                                            \
 	"shared_expert_intermediate_size moe_shared_expert_intermediate_size "                     \
