@@ -3,7 +3,8 @@
 
 #include "bundled_data.h"
 
-/* The next letter or digit of a name in lower case; 0 at its end. */
+/* The next letter, digit or dot of a name in lower case; 0 at its end. A dot is no separator:
+ * opt-1.3b is not opt-13b. */
 static char next_letter(const char **name)
 {
 	for (; **name; (*name)++) {
@@ -12,7 +13,7 @@ static char next_letter(const char **name)
 		if (c >= 'A' && c <= 'Z') {
 			c = (char)(c + 32);
 		}
-		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.') {
 			(*name)++;
 			return c;
 		}

@@ -1,8 +1,9 @@
 # Writes OUTPUT, a C file that holds the specs of MODELS_DIR as bytes with two sorted tables: the
-# models by name and every name or alias, without case and separators, that finds one.
+# models by name and every name or alias, without case and separators (a dot is none), that finds one.
 # A spec names its aliases in a comment: "# aliases: llama2-7b, meta-llama/Llama-2-7b-hf".
-file(GLOB specs ${MODELS_DIR}/*.yaml)
-list(SORT specs)
+file(GLOB models RELATIVE ${MODELS_DIR} ${MODELS_DIR}/*.yaml)
+list(TRANSFORM models REPLACE "\\.yaml$" "")
+list(SORT models)
 
 set(pool "")
 set(entries "")
@@ -16,9 +17,8 @@ macro(add_to_pool digits)
 	string(APPEND pool "${digits}00")
 endmacro()
 
-foreach(spec IN LISTS specs)
-	get_filename_component(name ${spec} NAME)
-	string(REGEX REPLACE "\\.yaml$" "" name ${name})
+foreach(name IN LISTS models)
+	set(spec ${MODELS_DIR}/${name}.yaml)
 	file(READ ${spec} digits HEX)
 	file(READ ${spec} text)
 	if(digits MATCHES "^(..)*[89a-f].")
@@ -39,7 +39,7 @@ foreach(spec IN LISTS specs)
 	endif()
 	foreach(alias IN LISTS names)
 		string(TOLOWER "${alias}" key)
-		string(REGEX REPLACE "[^a-z0-9]" "" key "${key}")
+		string(REGEX REPLACE "[^a-z0-9.]" "" key "${key}")
 		list(APPEND keys "${key}!${count}")
 	endforeach()
 	math(EXPR count "${count} + 1")
