@@ -543,10 +543,21 @@ struct vc_version {
 	uint32_t major, minor, patch;
 };
 
+/* One row per engine: what it does and what of it is modelled. */
+struct vc_engine_info {
+	const char *name, *summary;
+	bool inference, training;
+	const char *versions; /* in words */
+	struct vc_version newest;
+	const char *source; /* where its behaviour is written down; NULL: nowhere */
+};
+const struct vc_engine_info *vc_engine_info(enum vc_engine engine);
+
 struct vc_engine_options {
 	enum vc_engine name;
 	struct vc_version version;
-	uint32_t gpu_memory_utilization_ppm; /* millionths; default 900000 */
+	/* millionths; default 900000, for sglang 0: its own rule for mem_fraction_static */
+	uint32_t gpu_memory_utilization_ppm;
 	uint64_t max_num_batched_tokens, max_num_seqs, ubatch_size;
 	bool gpu_layers_given; /* llama.cpp: gpu_layers may be 0 */
 	uint32_t gpu_layers;

@@ -15,4 +15,8 @@ typedef enum vc_status detailed_estimator(const struct vc_request *request,
 
 detailed_estimator vc_estimate_training;
 
+/* The engines that serve; detailed_*.c */
+detailed_estimator vc_estimate_vllm, vc_estimate_sglang, vc_estimate_tgi, vc_estimate_tensorrt_llm,
+        vc_estimate_plain;
+
 #endif

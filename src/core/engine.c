@@ -1,33 +1,129 @@
-/* The engines' names, as `engine.name` spells them. */
+/*
+ * The engines: what each is, which versions are modelled, and where its behaviour is written down.
+ * Their policies are in the files that estimate them (detailed_*.c).
+ */
 #include "text.h"
+#include "version.h"
 #include "vramcalc/vramcalc.h"
 
-static const char *const engines[VC_ENGINE_COUNT] = {
-	[VC_ENGINE_NONE] = "none",
-	[VC_ENGINE_VLLM] = "vllm",
-	[VC_ENGINE_SGLANG] = "sglang",
-	[VC_ENGINE_TGI] = "tgi",
-	[VC_ENGINE_TRANSFORMERS] = "transformers",
-	[VC_ENGINE_LLAMACPP] = "llama.cpp",
-	[VC_ENGINE_TENSORRT_LLM] = "tensorrt-llm",
-	[VC_ENGINE_TORCHTUNE] = "torchtune",
-	[VC_ENGINE_LITGPT] = "litgpt",
-	[VC_ENGINE_FSDP] = "fsdp",
-	[VC_ENGINE_DEEPSPEED] = "deepspeed",
-	[VC_ENGINE_MEGATRON] = "megatron",
+static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
+	[VC_ENGINE_NONE] = {
+		.name = "none",
+		.summary = "a plain engine: weights, cache of the stated sequences, one prefill",
+		.inference = true,
+		.versions = "-",
+	},
+	[VC_ENGINE_VLLM] = {
+		.name = "vllm",
+		.summary = "paged cache that fills what weights and a profiling run leave",
+		.inference = true,
+		.versions = "0.1 to 0.33: V0, V1 from 0.8, model runner V2 from 0.26",
+		.newest = { 0, 33, 0 },
+		.source = "https://github.com/vllm-project/vllm",
+	},
+	[VC_ENGINE_SGLANG] = {
+		.name = "sglang",
+		.summary = "token pool of a fixed share of memory after the weights",
+		.inference = true,
+		.versions = "0.4 to 0.5",
+		.newest = { 0, 5, 19 },
+		.source = "https://github.com/sgl-project/sglang",
+	},
+	[VC_ENGINE_TGI] = {
+		.name = "tgi",
+		.summary = "paged cache that fills what a warm-up prefill leaves",
+		.inference = true,
+		.versions = "2 to 3",
+		.newest = { 3, 3, 0 },
+		.source = "https://github.com/huggingface/text-generation-inference",
+	},
+	[VC_ENGINE_TRANSFORMERS] = {
+		.name = "transformers",
+		.summary = "generate(): cache as it grows; Trainer, TRL and PEFT for training",
+		.inference = true,
+		.training = true,
+		.versions = "4.37 to 4.57: whole-prompt logits up to 4.44",
+		.newest = { 4, 57, 0 },
+		.source = "https://github.com/huggingface/transformers",
+	},
+	[VC_ENGINE_LLAMACPP] = {
+		.name = "llama.cpp",
+		.summary = "GGUF weights, preallocated cache, compute buffers; ollama too",
+		.inference = true,
+		.versions = "builds",
+		.source = "https://github.com/ggml-org/llama.cpp",
+	},
+	[VC_ENGINE_TENSORRT_LLM] = {
+		.name = "tensorrt-llm",
+		.summary = "paged cache of a share of what weights and buffers leave",
+		.inference = true,
+		.versions = "0.9 to 1.2",
+		.newest = { 1, 2, 0 },
+		.source = "https://github.com/NVIDIA/TensorRT-LLM",
+	},
+	[VC_ENGINE_TORCHTUNE] = {
+		.name = "torchtune",
+		.summary = "recipes: full, LoRA, QLoRA, with FSDP2",
+		.training = true,
+		.versions = "0.1 to 0.6",
+		.source = "https://github.com/meta-pytorch/torchtune",
+	},
+	[VC_ENGINE_LITGPT] = {
+		.name = "litgpt",
+		.summary = "full, LoRA and adapter fine-tuning, with FSDP",
+		.training = true,
+		.versions = "0.3 to 0.5",
+		.source = "https://github.com/Lightning-AI/litgpt",
+	},
+	[VC_ENGINE_FSDP] = {
+		.name = "fsdp",
+		.summary = "PyTorch fully sharded data parallel",
+		.training = true,
+		.versions = "PyTorch 2",
+		.source = "https://github.com/pytorch/pytorch",
+	},
+	[VC_ENGINE_DEEPSPEED] = {
+		.name = "deepspeed",
+		.summary = "ZeRO stages 1 to 3 with offload",
+		.training = true,
+		.versions = "0.9 to 0.18",
+		.source = "https://github.com/deepspeedai/DeepSpeed",
+	},
+	[VC_ENGINE_MEGATRON] = {
+		.name = "megatron",
+		.summary = "tensor, pipeline, sequence and expert parallel training",
+		.training = true,
+		.versions = "core 0.6 to 0.15",
+		.source = "https://github.com/NVIDIA/Megatron-LM",
+	},
 };
+
+const struct vc_engine_info *vc_engine_info(enum vc_engine engine)
+{
+	return &engines[engine < VC_ENGINE_COUNT ? engine : VC_ENGINE_NONE];
+}
 
 const char *vc_engine_name(enum vc_engine engine)
 {
-	return engines[engine < VC_ENGINE_COUNT ? engine : VC_ENGINE_NONE];
+	return vc_engine_info(engine)->name;
 }
 
 enum vc_engine vc_engine_by_name(const char *name)
 {
 	for (int i = VC_ENGINE_NONE + 1; i < VC_ENGINE_COUNT; i++) {
-		if (vc_same_name(engines[i], name)) {
+		if (vc_same_name(engines[i].name, name)) {
 			return (enum vc_engine)i;
 		}
 	}
 	return VC_ENGINE_COUNT;
+}
+
+struct vc_version engine_version(const struct vc_engine_options *options)
+{
+	struct vc_version version = options->version;
+
+	if (version.major == 0 && version.minor == 0 && version.patch == 0) {
+		return vc_engine_info(options->name)->newest;
+	}
+	return version;
 }

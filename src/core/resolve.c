@@ -116,7 +116,9 @@ enum vc_status vc_request_resolve(struct vc_request *request, struct vc_error *e
 		return vc_fail(error, VC_INVALID, "engine.gpu_memory_utilization",
 		               "is above 1 (a share of the GPU's memory)");
 	}
-	fill_u32(&request->engine.gpu_memory_utilization_ppm, 900000);
+	if (request->engine.name != VC_ENGINE_SGLANG) {
+		fill_u32(&request->engine.gpu_memory_utilization_ppm, 900000);
+	}
 	if (!request->rule.overhead_given) {
 		request->rule.overhead_given = true;
 		request->rule.overhead_bytes = 2000000000;

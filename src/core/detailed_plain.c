@@ -1,0 +1,127 @@
+/*
+ * No engine named: weights as PyTorch holds them, a cache of exactly the stated sequences, one
+ * prefill at a time, logits of one token per sequence. docs/formulas.md#plain-engine
+ */
+#include "detailed.h"
+
+#include "device.h"
+#include "forward.h"
+#include "ledger.h"
+#include "sat.h"
+#include "serving_cache.h"
+
+enum {
+	MILLION = 1000000,
+	PREFILL_TOKENS = 8192, /* longer prompts are taken in chunks */
+	SLACK_PPM = 30000,     /* reserved over allocated at fixed shapes */
+	SPREAD_PPM = 80000
+};
+
+struct plain {
+	const struct vc_request *request;
+	struct vc_ledger *ledger;
+	struct serving_weights weights;
+	uint64_t sequences, allocated;
+};
+
+static struct vc_line *add(struct plain *plain, enum vc_component component, uint64_t bytes,
+                           const char *formula)
+{
+	plain->allocated = sat_add(plain->allocated, bytes);
+	return vc_ledger_add(plain->ledger, component, bytes, formula);
+}
+
+static void add_cache(struct plain *plain)
+{
+	const struct vc_workload *workload = &plain->request->workload;
+	struct cache_traits traits = { .block_tokens = 1, .hybrid = true, .latent_multiple = 1 };
+	struct serving_cache cache;
+	uint64_t kv = 0, state = 0;
+
+	serving_cache_init(&cache, plain->request, plain->weights.range, &traits);
+	for (uint32_t i = 0; i < cache.spec_count; i++) {
+		const struct cache_spec *spec = &cache.specs[i];
+		uint64_t tokens = workload->sequence_length;
+
+		tokens = spec->window > 0 && spec->window < tokens ? spec->window : tokens;
+		kv = sat_add(kv, sat_mul3(spec->layers, spec->token_bytes, tokens));
+		state = sat_add(state, sat_mul(spec->layers, spec->state_bytes));
+	}
+	if (kv > 0) {
+		struct vc_line *line =
+		        add(plain, VC_COMPONENT_KV_CACHE, sat_mul(kv, plain->sequences),
+		            "sequences x tokens that each layer keeps x bytes per token");
+
+		vc_line_input(line, "sequences", plain->sequences);
+		vc_line_input(line, "tokens", workload->sequence_length);
+		vc_line_input(line, "bytes per token", cache.token_bytes);
+	}
+	if (state > 0) {
+		add(plain, VC_COMPONENT_RECURRENT_STATE, sat_mul(state, plain->sequences),
+		    "sequences x state of each layer");
+	}
+}
+
+static void add_step(struct plain *plain)
+{
+	static const struct forward_traits traits = { .hidden_copies = 4, .element_bytes = 2 };
+	struct forward_widths widths = forward_widths(plain->request);
+	uint64_t tokens = plain->request->workload.sequence_length;
+	struct vc_line *line;
+
+	tokens = tokens < PREFILL_TOKENS ? tokens : PREFILL_TOKENS;
+	line = add(plain, VC_COMPONENT_ACTIVATIONS,
+	           sat_add(forward_block_bytes(&widths, &traits, tokens),
+	                   device_blas_workspace_bytes(plain->request->gpu)),
+	           "widest moment of a block of N tokens, workspace");
+	vc_line_input(line, "N", tokens);
+	line = add(plain, VC_COMPONENT_LOGITS, sat_mul3(6, plain->sequences, widths.vocab),
+	           "6 bytes x sequences x vocabulary");
+	vc_line_input(line, "sequences", plain->sequences);
+}
+
+static void add_fixed(struct plain *plain)
+{
+	uint32_t ranks = plain->request->parallelism.tensor;
+	uint64_t slack = sat_scale_up(plain->allocated, SLACK_PPM, MILLION);
+
+	vc_ledger_add(plain->ledger, VC_COMPONENT_FRAMEWORK,
+	              device_context_bytes(plain->request->gpu), "CUDA context and kernels");
+	if (ranks > 1) {
+		vc_ledger_add(plain->ledger, VC_COMPONENT_COMMUNICATION,
+		              device_communication_bytes(plain->request->gpu, ranks),
+		              "NCCL buffers, measured by link and ranks");
+	}
+	vc_ledger_add(plain->ledger, VC_COMPONENT_FRAGMENTATION, slack, "3 % of what is allocated");
+}
+
+enum vc_status vc_estimate_plain(const struct vc_request *request, struct vc_ledger *ledger,
+                                 struct vc_error *error)
+{
+	static const struct weight_traits traits = { .vocab_multiple = 1,
+		                                     .mxfp4_hidden_multiple = 1,
+		                                     .mxfp4_width_multiple = 1 };
+	struct plain plain = { .request = request, .ledger = ledger };
+	uint64_t total = 0, spread;
+
+	(void)error;
+	plain.sequences = sat_mul(request->workload.batch_size, request->workload.concurrency);
+	plain.weights = serving_weights(request, &traits);
+	add(&plain, VC_COMPONENT_WEIGHTS, plain.weights.allocated_bytes,
+	    "tensors of a rank, each rounded by the allocator");
+	add_cache(&plain);
+	add_step(&plain);
+	add_fixed(&plain);
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		total = sat_add(total, ledger->lines[i].bytes);
+	}
+	spread = sat_scale_up(total, SPREAD_PPM, MILLION);
+	ledger->low_bytes = sat_sub(total, spread);
+	ledger->high_bytes = sat_add(total, spread);
+	vc_ledger_phase(ledger, "prefill", total);
+	vc_ledger_note(ledger, "plain-engine",
+	               "no engine is named: a cache of exactly the stated sequences, prompts in "
+	               "chunks of {0} tokens, no CUDA graphs",
+	               (const uint64_t[3]){ PREFILL_TOKENS, 0, 0 });
+	return VC_OK;
+}

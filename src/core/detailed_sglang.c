@@ -1,0 +1,184 @@
+/*
+ * SGLang: a token pool of mem_fraction_static of the memory that is free before loading, less the
+ * weights; activations and graphs live in the rest. docs/formulas.md#sglang
+ */
+#include "detailed.h"
+
+#include "device.h"
+#include "forward.h"
+#include "ledger.h"
+#include "sat.h"
+#include "serving.h"
+#include "version.h"
+
+enum {
+	MIB = 1 << 20,
+	MILLION = 1000000
+};
+
+/* python/sglang/srt/server_args.py _handle_gpu_memory_settings (0.5): by the GPU's memory, the
+ * tokens of a prefill chunk and the largest captured batch below and from tp 4 on. */
+struct size_defaults {
+	uint64_t below_mib; /* of GPU memory */
+	uint32_t chunk, batch, batch_tp4;
+};
+
+static const struct size_defaults size_defaults[] = {
+	{ 20 * 1024, 2048, 8, 8 },       { 35 * 1024, 2048, 24, 80 },
+	{ 60 * 1024, 4096, 32, 160 },    { 160 * 1024, 8192, 256, 512 },
+	{ UINT64_MAX, 16384, 512, 512 },
+};
+
+struct sglang {
+	const struct vc_request *request;
+	struct vc_version version;
+	uint64_t usable_bytes, memory_mib; /* what CUDA sees, what nvidia-smi shows */
+	uint64_t chunk, batch;
+	struct serving_parts parts;
+};
+
+static void choose_sizes(struct sglang *sglang)
+{
+	const struct vc_request *request = sglang->request;
+	const struct size_defaults *row = size_defaults;
+
+	sglang->version = engine_version(&request->engine);
+	sglang->usable_bytes = device_usable_bytes(request->gpu);
+	sglang->memory_mib =
+	        (request->gpu->driver_bytes ? request->gpu->driver_bytes : sglang->usable_bytes) /
+	        MIB;
+	while (sglang->memory_mib >= row->below_mib && row->below_mib != UINT64_MAX) {
+		row++;
+	}
+	sglang->chunk = request->engine.max_num_batched_tokens;
+	if (sglang->chunk == 0) {
+		sglang->chunk = row->chunk;
+	}
+	sglang->batch = request->engine.max_num_seqs;
+	if (sglang->batch == 0) {
+		sglang->batch = request->parallelism.tensor >= 4 ? row->batch_tp4 : row->batch;
+	}
+	sglang->parts.tokens = (uint32_t)(sglang->chunk < UINT32_MAX ? sglang->chunk : UINT32_MAX);
+	sglang->parts.sequences =
+	        (uint32_t)(sglang->batch < UINT32_MAX ? sglang->batch : UINT32_MAX);
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* 0.4: by classes of GPU, in GiB and eighths; p is the number of ranks. */
+static uint64_t reserved_mib_0_4(uint64_t memory_mib, uint64_t ranks)
+{
+	if (memory_mib < 35 * 1024) {
+		return 2867 + ranks * 1024 / 10;
+	}
+	if (memory_mib < 90 * 1024) {
+		return 9728 + ranks * 512;
+	}
+	return memory_mib < 160 * 1024 ? 12288 + ranks * 512 : 32768;
+}
+
+/* Share of memory for weights and pool, rounded to thousandths. */
+static uint64_t static_ppm(const struct sglang *sglang)
+{
+	uint32_t given = sglang->request->engine.gpu_memory_utilization_ppm;
+	uint64_t ranks =
+	        sat_mul(sglang->request->parallelism.tensor, sglang->request->parallelism.pipeline);
+	uint64_t reserved;
+
+	if (given > 0) {
+		return given;
+	}
+	if (!version_at_least(sglang->version, (struct vc_version){ 0, 5, 0 })) {
+		reserved = reserved_mib_0_4(sglang->memory_mib, ranks);
+	} else {
+		reserved = sat_add(512 + sat_mul(max_u64(sglang->chunk, 2048), 3) / 2,
+		                   sat_add(sat_mul(sglang->batch, 2), sat_mul(ranks, 128)));
+		if (sglang->memory_mib > 60 * 1024) {
+			reserved = max_u64(reserved, 10 * 1024);
+		}
+	}
+	return (sat_sub(sglang->memory_mib, reserved) * 1000 + sglang->memory_mib / 2) /
+	       sglang->memory_mib * 1000;
+}
+
+static void set_weights(struct sglang *sglang)
+{
+	static const struct weight_traits traits = {
+		.vocab_multiple = 64,
+		.latent_copies = LATENT_COPIES_SPLIT,
+		.marlin = true,
+		.mxfp4_hidden_multiple = 256,
+		.mxfp4_width_multiple = 64,
+	};
+
+	sglang->parts.weights = serving_weights(sglang->request, &traits);
+	/* What it logs as weights is the memory that is no longer free: whole segments. */
+	sglang->parts.weight_bytes = sglang->parts.weights.reserved_bytes;
+}
+
+static void set_step(struct sglang *sglang)
+{
+	static const struct forward_traits traits = { .hidden_copies = 4, .element_bytes = 2 };
+	struct forward_widths widths = forward_widths(sglang->request);
+	struct serving_parts *parts = &sglang->parts;
+
+	parts->activation_bytes = sat_add(forward_block_bytes(&widths, &traits, sglang->chunk),
+	                                  device_blas_workspace_bytes(sglang->request->gpu));
+	parts->activation_formula = "widest moment of a block of N tokens, workspace";
+}
+
+/* Decode graphs: 0.13 GiB for 64 layers and 36 sizes (0.5.19, H100); with tensor parallelism their
+ * all-reduce buffers come along: 0.93 GiB for 40 layers and 13 sizes (tp 4, RTX 4090). */
+static void set_graphs(struct sglang *sglang)
+{
+	struct layer_range range = sglang->parts.weights.range;
+	uint64_t sizes = 3 + sglang->batch / 8;
+	uint64_t ranks = sglang->request->parallelism.tensor;
+
+	if (!sglang->request->engine.enforce_eager) {
+		sglang->parts.graph_bytes = sat_add(sat_mul3(60000, range.end - range.begin, sizes),
+		                                    sat_mul3(200, MIB, ranks > 1 ? ranks : 0));
+	}
+}
+
+static void set_budget(struct sglang *sglang)
+{
+	const struct vc_gpu *gpu = sglang->request->gpu;
+	struct serving_parts *parts = &sglang->parts;
+	uint64_t outside, before;
+
+	parts->framework_bytes = device_context_bytes(gpu);
+	parts->communication_bytes =
+	        device_communication_bytes(gpu, sglang->request->parallelism.tensor);
+	outside = sat_add(parts->framework_bytes, parts->communication_bytes);
+	before = sat_sub(sglang->usable_bytes, outside);
+	parts->budget_ppm = (uint32_t)static_ppm(sglang);
+	parts->budget_bytes = sat_add(before / MILLION * parts->budget_ppm,
+	                              sat_add(outside, parts->activation_bytes));
+	parts->spread_ppm = 60000;
+}
+
+enum vc_status vc_estimate_sglang(const struct vc_request *request, struct vc_ledger *ledger,
+                                  struct vc_error *error)
+{
+	struct sglang sglang = { .request = request };
+	struct cache_traits traits = { .block_tokens = 1, .latent_multiple = 1 };
+	struct serving_cache cache;
+
+	(void)error;
+	choose_sizes(&sglang);
+	set_weights(&sglang);
+	set_step(&sglang);
+	set_graphs(&sglang);
+	set_budget(&sglang);
+	serving_cache_init(&cache, request, sglang.parts.weights.range, &traits);
+	serving_finish(request, &sglang.parts, &cache, ledger);
+	vc_ledger_note(ledger, "sglang-static",
+	               "mem_fraction_static {0%}, prefill chunks of {1} tokens, graphs up to {2} "
+	               "sequences",
+	               (const uint64_t[3]){ sglang.parts.budget_ppm, sglang.chunk, sglang.batch });
+	return VC_OK;
+}

@@ -1,0 +1,91 @@
+/*
+ * Multimodal profiling: engines push the largest images that their budget of tokens admits through
+ * the tower, keep pixels and embeddings, and then profile the language model.
+ * github.com/vllm-project/vllm, vllm/v1/worker/gpu_model_runner.py profile_run.
+ * docs/formulas.md#encoders
+ */
+#include "encoder_profile.h"
+
+#include "sat.h"
+#include "shard.h"
+
+#include <string.h>
+
+/* The largest item by family: tokens it becomes, patches the tower sees per token, elements of a
+ * patch. Qwen-VL: max_pixels 12,845,056 of 28 x 28 pixels a token (preprocessor_config.json);
+ * Gemma 3: 896 x 896 pixels, 4096 patches pooled to 256 tokens. */
+struct item_size {
+	const char *family;
+	uint64_t tokens, patches_per_token, patch_elements;
+	bool mrope;
+};
+
+static const struct item_size item_sizes[] = {
+	{ "qwen2_vl", 16384, 4, 1176, true },     { "qwen2_5_vl", 16384, 4, 1176, true },
+	{ "qwen2_5_omni", 16384, 4, 1176, true }, { "qwen3_vl", 16384, 4, 1536, true },
+	{ "qwen3_vl_moe", 16384, 4, 1536, true }, { "gemma3", 256, 16, 588, false },
+};
+
+/* Other towers: as many tokens as patches, 14 x 14 pixels of three colours. */
+static const struct item_size plain_item = { "", 576, 1, 588, false };
+
+static const struct item_size *item_size(const char *family)
+{
+	for (size_t i = 0; i < sizeof item_sizes / sizeof *item_sizes; i++) {
+		if (strcmp(item_sizes[i].family, family) == 0) {
+			return &item_sizes[i];
+		}
+	}
+	return &plain_item;
+}
+
+bool family_has_mrope(const char *family)
+{
+	return item_size(family)->mrope;
+}
+
+static const struct vc_stack *tower(const struct vc_model *model)
+{
+	for (uint32_t i = 0; i < model->stack_count; i++) {
+		if (model->stacks[i].role == VC_STACK_VISION && model->stacks[i].layers > 0) {
+			return &model->stacks[i];
+		}
+	}
+	return NULL;
+}
+
+/* Elements alive per patch in the widest moment. With rotary embeddings in 32 bits beside queries,
+ * keys and values (Qwen-VL) about 30 hidden sizes: 4.92 GiB for one image of 65,536 patches of
+ * 1280 (vLLM 0.8, Qwen2.5-VL-7B). Otherwise the feed-forward part. */
+static uint64_t patch_width(const struct vc_model *model, const struct vc_stack *stack, bool mrope)
+{
+	const struct vc_ffn *ffn = &model->kinds[stack->pattern[0]].ffns[0];
+	uint64_t dense = sat_add(sat_mul(ffn->type == VC_FFN_GATED ? 3 : 2, ffn->size),
+	                         sat_mul(4, stack->hidden_size));
+	uint64_t rotary = mrope ? sat_mul(30, stack->hidden_size) : 0;
+
+	return dense > rotary ? dense : rotary;
+}
+
+struct encoder_profile encoder_profile(const struct vc_request *request, uint64_t tokens)
+{
+	const struct vc_model *model = request->model;
+	const struct vc_stack *stack = tower(model);
+	const struct item_size *size = item_size(model->family);
+	struct encoder_profile profile = { 0 };
+	uint64_t patches;
+
+	if (!stack) {
+		return profile;
+	}
+	profile.known = true;
+	profile.item_tokens = size->tokens;
+	profile.items = tokens > size->tokens ? tokens / size->tokens : 1;
+	patches = sat_mul3(profile.items, size->tokens, size->patches_per_token);
+	profile.input_bytes = sat_mul3(patches, size->patch_elements, 2);
+	profile.output_bytes = sat_mul3(tokens > size->tokens ? tokens : size->tokens,
+	                                model->stacks[model_main_stack(model)].hidden_size, 2);
+	profile.peak_bytes = sat_add(profile.input_bytes,
+	                             sat_mul3(patches, patch_width(model, stack, size->mrope), 2));
+	return profile;
+}

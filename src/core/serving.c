@@ -1,0 +1,140 @@
+/*
+ * From the parts of a serving engine's budget to its ledger. The pool is what they leave, so that
+ * the total hardly depends on the model; whether a job fits depends on whether the pool holds the
+ * spec's sequences. docs/formulas.md#serving
+ */
+#include "serving.h"
+
+#include "ledger.h"
+#include "sat.h"
+
+enum {
+	MILLION = 1000000
+};
+
+static uint64_t spec_sequences(const struct vc_request *request)
+{
+	return sat_mul(request->workload.batch_size, request->workload.concurrency);
+}
+
+/* What must be there before any cache. */
+static uint64_t taken_bytes(const struct serving_parts *parts)
+{
+	uint64_t torch =
+	        sat_add(parts->weight_bytes, sat_add(parts->logit_bytes, parts->activation_bytes));
+
+	return sat_add(torch, sat_add(sat_add(parts->framework_bytes, parts->communication_bytes),
+	                              parts->reserve_bytes));
+}
+
+static void add_line(struct vc_ledger *ledger, enum vc_component component, uint64_t bytes,
+                     const char *formula)
+{
+	if (bytes > 0) {
+		vc_ledger_add(ledger, component, bytes, formula);
+	}
+}
+
+static void add_weights(const struct vc_request *request, const struct serving_parts *parts,
+                        struct vc_ledger *ledger)
+{
+	struct vc_line *line = vc_ledger_add(ledger, VC_COMPONENT_WEIGHTS, parts->weight_bytes,
+	                                     "tensors of a rank, each rounded by the allocator");
+
+	vc_line_input(line, "parameters of the rank", parts->weights.elements);
+	if (request->parallelism.tensor > 1) {
+		vc_line_input(line, "t", request->parallelism.tensor);
+	}
+	if (request->parallelism.pipeline > 1) {
+		vc_line_input(line, "p", request->parallelism.pipeline);
+	}
+}
+
+static void add_pool(const struct vc_request *request, const struct serving_parts *parts,
+                     const struct serving_cache *cache, struct vc_ledger *ledger)
+{
+	uint64_t left = sat_sub(parts->budget_bytes, taken_bytes(parts));
+	uint64_t pool = parts->cache_ppm ? left / MILLION * parts->cache_ppm : left;
+	uint64_t length = request->workload.sequence_length;
+	struct vc_line *line = vc_ledger_add(ledger, VC_COMPONENT_KV_CACHE, pool,
+	                                     "budget - weights - peak - outside torch");
+
+	vc_line_input(line, "budget", parts->budget_bytes);
+	vc_line_input(line, "bytes per token", cache->token_bytes);
+	ledger->serving.known = true;
+	ledger->serving.kv_bytes_available = pool;
+	ledger->serving.kv_tokens = serving_cache_tokens(cache, pool, length);
+	ledger->serving.max_concurrency_milli =
+	        serving_cache_concurrency_milli(cache, pool, length);
+}
+
+static void add_step(const struct serving_parts *parts, struct vc_ledger *ledger)
+{
+	struct vc_line *line;
+
+	if (parts->logit_bytes > 0) {
+		line = vc_ledger_add(ledger, VC_COMPONENT_LOGITS, parts->logit_bytes,
+		                     parts->logit_formula);
+		vc_line_input(line, "R", parts->sequences);
+	}
+	line = vc_ledger_add(ledger, VC_COMPONENT_ACTIVATIONS, parts->activation_bytes,
+	                     parts->activation_formula);
+	vc_line_input(line, "N", parts->tokens);
+}
+
+/* The least memory of a GPU with which the budget covers everything, the spec's sequences
+ * included. */
+static uint64_t need(const struct serving_parts *parts, uint64_t cache_bytes, uint32_t surplus_ppm)
+{
+	uint64_t taken = sat_scale_up(taken_bytes(parts), MILLION + surplus_ppm, MILLION);
+	uint64_t pool = parts->cache_ppm ? sat_scale_up(cache_bytes, MILLION, parts->cache_ppm)
+	                                 : cache_bytes;
+	uint64_t inside = sat_add(taken, pool);
+	uint64_t graphs = parts->reserve_bytes > 0 ? 0 : parts->graph_bytes;
+	uint64_t whole = sat_add(inside, sat_add(graphs, parts->outside_bytes));
+	uint64_t by_budget = sat_scale_up(inside, MILLION, parts->budget_ppm);
+
+	return by_budget > whole ? by_budget : whole;
+}
+
+static void set_range(const struct serving_parts *parts, struct vc_ledger *ledger)
+{
+	uint64_t total = 0, spread;
+
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		total = sat_add(total, ledger->lines[i].bytes);
+	}
+	spread = sat_scale_up(total, parts->spread_ppm, MILLION);
+	ledger->low_bytes = sat_sub(total, spread);
+	ledger->high_bytes = sat_add(total, spread);
+}
+
+void serving_finish(const struct vc_request *request, const struct serving_parts *parts,
+                    const struct serving_cache *cache, struct vc_ledger *ledger)
+{
+	uint64_t sequences = spec_sequences(request);
+	uint64_t wanted = serving_cache_bytes(cache, request->workload.sequence_length, sequences);
+	/* Weights are certain; the peak and what lies outside torch less so. */
+	uint32_t surplus_ppm = parts->spread_ppm / 3;
+
+	add_weights(request, parts, ledger);
+	add_pool(request, parts, cache, ledger);
+	add_step(parts, ledger);
+	add_line(ledger, VC_COMPONENT_COMMUNICATION, parts->communication_bytes,
+	         "NCCL and all-reduce buffers, measured by link and ranks");
+	add_line(ledger, VC_COMPONENT_CUDA_GRAPHS, parts->graph_bytes,
+	         "captured graphs, measured by layers and sizes");
+	add_line(ledger, VC_COMPONENT_FRAMEWORK, parts->framework_bytes,
+	         "outside torch, as the engine counts it");
+	add_line(ledger, VC_COMPONENT_FRAGMENTATION, parts->outside_bytes,
+	         "CUDA context and allocator's slack, outside the engine's budget");
+	vc_ledger_phase(ledger, "profiling run", taken_bytes(parts));
+	vc_ledger_phase(ledger, "serving", sat_add(parts->budget_bytes, parts->outside_bytes));
+	set_range(parts, ledger);
+	ledger->need_expected_bytes = need(parts, wanted, 0);
+	ledger->need_bytes = need(parts, wanted, surplus_ppm);
+	vc_ledger_note(ledger, "serving-pool",
+	               "the engine fills its share of the GPU with cache; the spec's {0} "
+	               "sequences of {1} tokens need {2B} of it",
+	               (const uint64_t[3]){ sequences, request->workload.sequence_length, wanted });
+}

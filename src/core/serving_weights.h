@@ -1,0 +1,38 @@
+/* The weights of one rank as a serving engine on PyTorch holds them: tensors fused, padded, divided
+ * and quantized, each rounded by the allocator. */
+#ifndef VC_SERVING_WEIGHTS_H
+#define VC_SERVING_WEIGHTS_H
+
+#include "shard.h"
+
+enum latent_copies {
+	LATENT_COPIES_NONE,
+	LATENT_COPIES_ABSORBED, /* W_Q_UK, W_UV_O, W_QR beside the originals */
+	LATENT_COPIES_SPLIT     /* W_UK_T and W_UV in 16 bits */
+};
+
+/* How an engine holds weights. */
+struct weight_traits {
+	uint32_t vocab_multiple; /* rows of a table are padded to it before they divide */
+	enum latent_copies latent_copies;
+	bool marlin;                    /* kernels that drop zeros of symmetric GPTQ files */
+	uint32_t mxfp4_hidden_multiple; /* kernels pad experts; 1: not at all */
+	uint32_t mxfp4_width_multiple;
+	bool remainder_on_last_stage; /* layers that do not divide over pipeline stages */
+	bool rotary_per_layer;        /* Gemma-2's own rotary module */
+	uint32_t rotary_factor;       /* positions of the table over the model's; 0: 1 */
+};
+
+struct serving_weights {
+	uint64_t allocated_bytes; /* torch.cuda.memory_allocated() */
+	uint64_t reserved_bytes;  /* what the device has less */
+	uint64_t elements;        /* parameters of the rank */
+	struct layer_range range; /* of the decoder, on the fullest pipeline stage */
+	bool last;                /* that stage is the last: it samples */
+};
+
+/* Of the fullest pipeline stage's ranks. */
+struct serving_weights serving_weights(const struct vc_request *request,
+                                       const struct weight_traits *traits);
+
+#endif

@@ -1,0 +1,145 @@
+/* The other engines that serve: SGLang, TGI, TensorRT-LLM, and none named. */
+#include "serving_fixture.h"
+
+static struct vc_model model;
+static struct vc_ledger ledger;
+
+static void estimate(const struct vc_request *request)
+{
+	struct vc_error error = { .message = "" };
+
+	memset(&ledger, 0, sizeof ledger);
+	if (vc_estimate(request, &ledger, &error) != VC_OK) {
+		fail_msg("%s: %s", error.field, error.message);
+	}
+}
+
+static double component(enum vc_component component)
+{
+	return (double)vc_ledger_component(&ledger, component) / GIB;
+}
+
+/* Qwen3-14B on four RTX 4090 at mem_fraction_static 0.8: weights 7.08 GiB, pool 11.38 GiB, 298,447
+ * tokens, 20.85 GiB shown. */
+static void test_sglang(void **state)
+{
+	static const struct decoder qwen_3_14b = { 5120, 40, 40, 8, 17408, 151936 };
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &qwen_3_14b, "qwen3", 40960);
+	request = serving_request(&model, VC_ENGINE_SGLANG, &rtx_4090);
+	request.parallelism.tensor = 4;
+	request.engine.gpu_memory_utilization_ppm = 800000;
+	request.engine.max_num_batched_tokens = 2048;
+	request.workload.sequence_length = 40960;
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_WEIGHTS), 7.08, 0.5);
+	assert_near((double)ledger.serving.kv_bytes_available / GIB, 11.38, 1.5);
+	assert_near((double)ledger.serving.kv_tokens, 298447, 1.5);
+	assert_near((double)ledger.total_bytes / GIB, 20.85, 5.0);
+}
+
+/* server_args.py at 0.5.9 for one GPU of 81,559 MiB: 512 + 1.5 x 8192 + 2 x 256 + 128 MiB are
+ * reserved, so mem_fraction_static is round(1 - 13,440 / 81,559, 3) = 0.835; at 0.4.9 it is
+ * round(1 - 10,240 / 81,559, 3) = 0.874. */
+static void test_sglang_defaults(void **state)
+{
+	struct vc_request request;
+	uint64_t newer;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_SGLANG, &h100);
+	request.engine.version = (struct vc_version){ 0, 5, 9 };
+	estimate(&request);
+	assert_string_equal(ledger.notes[ledger.note_count - 1].code, "sglang-static");
+	assert_u64(ledger.notes[ledger.note_count - 1].args[0], 835000);
+	newer = ledger.serving.kv_bytes_available;
+	request.engine.version = (struct vc_version){ 0, 4, 9 };
+	estimate(&request);
+	assert_u64(ledger.notes[ledger.note_count - 1].args[0], 874000);
+	assert_true(ledger.serving.kv_bytes_available > newer);
+}
+
+/* Llama-3.1-8B in fp8 with TensorRT-LLM: 8.46 GiB
+ * (github.com/NVIDIA/TensorRT-LLM/issues/6294). */
+static void test_tensorrt_llm(void **state)
+{
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_TENSORRT_LLM, &h100);
+	request.workload.quantization = vc_quantization_by_name("fp8");
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_WEIGHTS), 8.46, 0.3);
+	/* nine tenths of what is left */
+	assert_true((double)ledger.total_bytes < (double)h100.usable_bytes);
+	assert_true(component(VC_COMPONENT_KV_CACHE) > 0.8 * (79.22 - 8.46 - 4));
+}
+
+static void test_tgi(void **state)
+{
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_TGI, &h100);
+	estimate(&request);
+	/* the whole process stays within 95 % of the GPU */
+	assert_near((double)ledger.total_bytes, 0.95 * (double)h100.usable_bytes, 0.1);
+	assert_true(ledger.serving.kv_tokens % 16 == 0);
+}
+
+/* Llama-3-8B, four sequences of 8,192 tokens: 4 x 8192 x 131,072 bytes of cache, exactly. */
+static void test_plain(void **state)
+{
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_NONE, &a100_80);
+	request.workload.batch_size = 2;
+	request.workload.concurrency = 2;
+	request.workload.sequence_length = 8192;
+	estimate(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_KV_CACHE), 4ull * 8192 * 131072);
+	assert_false(ledger.serving.known);
+	assert_u64(ledger.need_bytes, ledger.high_bytes);
+	/* layers that see 1,024 tokens keep no more */
+	model.kinds[0].mixers[0].window = 1024;
+	estimate(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_KV_CACHE), 4ull * 1024 * 131072);
+}
+
+/* Sizes beyond 63 bits are an error, never a wrapped number. */
+static void test_overflow_is_an_error(void **state)
+{
+	static const enum vc_engine engines[] = { VC_ENGINE_NONE, VC_ENGINE_VLLM, VC_ENGINE_SGLANG,
+		                                  VC_ENGINE_TGI, VC_ENGINE_TENSORRT_LLM };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+		struct vc_request request;
+		struct vc_error error;
+
+		serving_model(&model, &llama_3_8b, "llama", 8192);
+		request = serving_request(&model, engines[i], &h100);
+		request.workload.sequence_length = UINT64_MAX / 2;
+		request.workload.batch_size = UINT64_MAX / 2;
+		memset(&ledger, 0, sizeof ledger);
+		assert_int_equal(vc_estimate(&request, &ledger, &error), VC_OVERFLOW);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sglang),       cmocka_unit_test(test_sglang_defaults),
+		cmocka_unit_test(test_tensorrt_llm), cmocka_unit_test(test_tgi),
+		cmocka_unit_test(test_plain),        cmocka_unit_test(test_overflow_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+#include "serving_fixture.h"
+
+static struct vc_model model;
+static struct vc_ledger ledger;
+
+static void estimate(const struct vc_request *request)
+{
+	struct vc_error error = { .message = "" };
+
+	memset(&ledger, 0, sizeof ledger);
+	if (vc_estimate(request, &ledger, &error) != VC_OK) {
+		fail_msg("%s: %s", error.field, error.message);
+	}
+}
+
+static double component(enum vc_component component)
+{
+	return (double)vc_ledger_component(&ledger, component) / GIB;
+}
+
+static double peak(void)
+{
+	return component(VC_COMPONENT_ACTIVATIONS) + component(VC_COMPONENT_LOGITS);
+}
+
+static struct vc_request llama(uint32_t minor, uint32_t patch, const struct vc_gpu *gpu)
+{
+	struct vc_request request;
+
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_VLLM, gpu);
+	request.engine.version = (struct vc_version){ 0, minor, patch };
+	request.workload.sequence_length = 8192;
+	return request;
+}
+
+/* github.com/vllm-project/vllm/pull/10511: peak 1.26 GiB at tp 1 and at tp 2. */
+static void test_sampler_of_v0(void **state)
+{
+	struct vc_request request = llama(6, 5, &h100);
+
+	(void)state;
+	estimate(&request);
+	assert_near(peak(), 1.26, 2.0);
+	request.parallelism.tensor = 2;
+	estimate(&request);
+	assert_near(peak(), 1.26, 2.0);
+}
+
+/* Llama-3.1-8B on an A100: 1.19 GiB with chunked prefill, the default above 32,768 tokens. */
+static void test_chunked_prefill_of_v0(void **state)
+{
+	struct vc_request request = llama(6, 6, &a100_80);
+
+	(void)state;
+	request.workload.sequence_length = 131072;
+	estimate(&request);
+	assert_near(peak(), 1.19, 1.0);
+	/* issue 12330: 9.37 GiB is what 2048 sequences take */
+	request.workload.sequence_length = 8192;
+	request.engine.max_num_seqs = 2048;
+	estimate(&request);
+	assert_near(peak(), 9.37, 0.5);
+}
+
+/* llm-d planner's logs, H100, 1024 sequences: 4.76 GiB and a cache of 51.38 GiB. */
+static void test_defaults_of_v1(void **state)
+{
+	struct vc_request request = llama(11, 0, &h100);
+
+	(void)state;
+	estimate(&request);
+	assert_near(peak(), 4.76, 0.5);
+	assert_near((double)ledger.serving.kv_bytes_available / GIB, 51.38, 1.0);
+}
+
+/* vLLM 0.31 on an A100: 15.0 GiB of weights, a peak of 1.44 that holds the graphs' estimate, a
+ * cache of 56.21 GiB, 460,496 tokens; nvidia-smi 72.4 GiB when idle. */
+static void test_runner_v2(void **state)
+{
+	struct vc_request request = llama(31, 0, &a100_80);
+
+	(void)state;
+	request.workload.sequence_length = 131072;
+	request.engine.gpu_memory_utilization_ppm = 920000;
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_WEIGHTS), 15.0, 0.3);
+	assert_near(peak(), 1.44, 6.0);
+	assert_near((double)ledger.serving.kv_bytes_available / GIB, 56.21, 1.0);
+	assert_near((double)ledger.serving.kv_tokens, 460496, 1.0);
+	assert_near((double)ledger.total_bytes / GIB, 72.4, 3.0);
+	assert_true(ledger.low_bytes < ledger.total_bytes &&
+	            ledger.total_bytes < ledger.high_bytes);
+}
+
+/* github.com/vllm-project/vllm/issues/2798: 9,200 blocks for Llama-2-7B on an H20. */
+static void test_old_v0_counts_the_context(void **state)
+{
+	struct vc_gpu h20 = h100;
+	struct vc_request request;
+
+	(void)state;
+	h20.usable_bytes = 102005473280; /* 95 GiB */
+	serving_model(&model, &llama_2_7b, "llama", 4096);
+	request = serving_request(&model, VC_ENGINE_VLLM, &h20);
+	request.engine.version = (struct vc_version){ 0, 3, 0 };
+	request.engine.enforce_eager = true;
+	estimate(&request);
+	assert_near((double)ledger.serving.kv_tokens, 147200, 1.0);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_CUDA_GRAPHS), 0);
+}
+
+/* 0.9 on an A10G leaves 50,496 tokens for Mistral-7B at 0.92; the process shows 20.79 GiB. */
+static void test_v1_counts_the_context_up_to_0_9_0(void **state)
+{
+	static const struct decoder mistral_7b = { 4096, 32, 32, 8, 14336, 32000 };
+	struct vc_gpu a10g = rtx_4090;
+	struct vc_request request;
+
+	(void)state;
+	a10g.usable_bytes = 23686744637; /* 22.06 GiB */
+	a10g.compute_capability = 86;
+	serving_model(&model, &mistral_7b, "mistral", 32768);
+	request = serving_request(&model, VC_ENGINE_VLLM, &a10g);
+	request.engine.version = (struct vc_version){ 0, 9, 0 };
+	request.engine.gpu_memory_utilization_ppm = 920000;
+	request.workload.sequence_length = 8192;
+	estimate(&request);
+	assert_near((double)ledger.serving.kv_tokens, 50496, 2.0);
+	assert_near((double)ledger.total_bytes / GIB, 20.79, 2.0);
+}
+
+/* What a GPU must offer does not depend on how much of it the cache would fill. */
+static void test_need_is_the_smallest_gpu(void **state)
+{
+	struct vc_request request = llama(11, 0, &h100);
+	struct vc_gpu smaller = h100;
+	uint64_t need;
+
+	(void)state;
+	request.engine.max_num_batched_tokens = 2048;
+	request.engine.max_num_seqs = 16;
+	estimate(&request);
+	need = ledger.need_bytes;
+	assert_true(need < 30000000000);
+	assert_true(ledger.need_expected_bytes < need);
+	smaller.usable_bytes = need;
+	request.gpu = &smaller;
+	estimate(&request);
+	assert_true(ledger.serving.kv_tokens >= 8192);
+	/* twice the sequences need twice the cache, over the share that the engine may use */
+	request.gpu = &h100;
+	request.workload.concurrency = 2;
+	estimate(&request);
+	assert_true(ledger.need_bytes - need >= 8192ull * 131072);
+}
+
+/* Memory that a longer request needs never shrinks. */
+static void test_more_never_needs_less(void **state)
+{
+	struct vc_request request = llama(11, 0, &h100);
+	uint64_t last = 0;
+
+	(void)state;
+	for (uint64_t length = 1; length < 1u << 20; length = length * 3 + 7) {
+		request.workload.sequence_length = length;
+		estimate(&request);
+		assert_true(ledger.need_bytes >= last);
+		last = ledger.need_bytes;
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sampler_of_v0),
+		cmocka_unit_test(test_chunked_prefill_of_v0),
+		cmocka_unit_test(test_defaults_of_v1),
+		cmocka_unit_test(test_runner_v2),
+		cmocka_unit_test(test_old_v0_counts_the_context),
+		cmocka_unit_test(test_v1_counts_the_context_up_to_0_9_0),
+		cmocka_unit_test(test_need_is_the_smallest_gpu),
+		cmocka_unit_test(test_more_never_needs_less),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
