@@ -943,9 +943,9 @@ bool vc_mig_place(const struct vc_mig_table *table, const struct vc_mig_profile 
 /* ---- Several jobs on the fewest GPUs --------------------------------------------------------- */
 
 enum {
-	VC_PACK_EXACT_JOBS = 12,  /* up to here the search is exhaustive */
-	VC_PACK_NONE = UINT32_MAX /* no GPU: the job does not fit any */
+	VC_PACK_EXACT_JOBS = 12 /* up to here the search is exhaustive */
 };
+#define VC_PACK_NONE UINT32_MAX /* no GPU: the job does not fit any */
 
 /* Where a job went. */
 struct vc_placement {

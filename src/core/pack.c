@@ -229,7 +229,7 @@ static void place_instances(struct packer *packer, size_t jobs, uint32_t gpu)
 {
 	struct sharing sharing = { .mig = packer->mig };
 	uint8_t starts[VC_MAX_MIG_INSTANCES] = { 0 };
-	size_t members[VC_MAX_MIG_INSTANCES];
+	size_t members[VC_MAX_MIG_INSTANCES] = { 0 };
 
 	for (size_t i = 0; i < jobs && sharing.count < VC_MAX_MIG_INSTANCES; i++) {
 		if (packer->placements[i].gpu == gpu) {
