@@ -4,66 +4,45 @@
  */
 #include "json_writer.h"
 
+#include "print_text.h"
+
 #include <inttypes.h>
+
+static bool on_one_line(const struct json_writer *w)
+{
+	return w->compact || w->line_depth;
+}
 
 static void line_break(struct json_writer *w)
 {
-	if (w->compact) {
+	if (on_one_line(w)) {
 		fputs(w->comma ? ", " : "", w->out);
 	} else {
 		fputs(w->comma ? ",\n" : w->depth ? "\n" : "", w->out);
 		fprintf(w->out, "%*s", (int)(2 * w->depth), "");
 	}
-	w->comma = true;
-}
-
-/* Length of the valid UTF-8 sequence at s, 0 when there is none. */
-static int utf8_length(const unsigned char *s)
-{
-	int more = *s < 0x80                 ? 0
-	           : *s >= 0xc2 && *s < 0xe0 ? 1
-	           : *s >= 0xe0 && *s < 0xf0 ? 2
-	           : *s >= 0xf0 && *s < 0xf5 ? 3
-	                                     : -1;
-
-	if (more < 0) {
-		return 0;
-	}
-	for (int i = 1; i <= more; i++) {
-		if ((s[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	/* overlong forms, surrogates, beyond U+10FFFF */
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] >= 0xa0) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] >= 0x90)) {
-		return 0;
-	}
-	return more + 1;
 }
 
 static void quote(FILE *out, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-
 	putc('"', out);
-	while (*s) {
-		int length = utf8_length(s);
+	while (*text) {
+		size_t length = text_utf8_length(text);
 
 		if (length == 0) {
 			fputs("\\ufffd", out);
-			s++;
+			text++;
 			continue;
 		}
-		if (*s == '"' || *s == '\\') {
+		if (*text == '"' || *text == '\\') {
 			putc('\\', out);
 		}
-		if (*s < 0x20 || *s == 0x7f) {
-			fprintf(out, "\\u%04x", *s);
+		if (length == 1 && (*text < 0x20 || *text == 0x7f)) {
+			fprintf(out, "\\u%04x", *text);
 		} else {
-			fwrite(s, 1, (size_t)length, out);
+			fwrite(text, 1, length, out);
 		}
-		s += length;
+		text += length;
 	}
 	putc('"', out);
 }
@@ -88,12 +67,22 @@ void json_open(struct json_writer *w, const char *key, char bracket)
 	w->comma = false;
 }
 
+void json_open_line(struct json_writer *w, const char *key, char bracket)
+{
+	json_open(w, key, bracket);
+	if (!w->line_depth) {
+		w->line_depth = w->depth;
+	}
+}
+
 void json_close(struct json_writer *w, char bracket)
 {
 	bool empty = !w->comma;
 
 	w->depth--;
-	if (!empty && !w->compact) {
+	if (w->line_depth > w->depth) {
+		w->line_depth = 0;
+	} else if (!empty && !on_one_line(w)) {
 		fprintf(w->out, "\n%*s", (int)(2 * w->depth), "");
 	}
 	putc(bracket == '{' || bracket == '}' ? '}' : ']', w->out);

@@ -8,20 +8,23 @@
 
 struct json_writer {
 	FILE *out;
-	bool compact; /* one line, for NDJSON */
+	bool compact; /* everything on one line, for NDJSON */
 	unsigned depth;
+	unsigned line_depth; /* depth of the value that json_open_line() put on one line; 0: none */
 	bool comma;
 };
 
 /* `key` is NULL for the top value and inside arrays. `bracket` is '{' or '['. */
 void json_open(struct json_writer *w, const char *key, char bracket);
+/* The same, for a short value that is easier to read on one line. */
+void json_open_line(struct json_writer *w, const char *key, char bracket);
 void json_close(struct json_writer *w, char bracket);
 void json_text(struct json_writer *w, const char *key, const char *value); /* NULL: null */
 void json_u64(struct json_writer *w, const char *key, uint64_t value);
 void json_i64(struct json_writer *w, const char *key, int64_t value);
 void json_bool(struct json_writer *w, const char *key, bool value);
 void json_null(struct json_writer *w, const char *key);
-/* value / divisor in the fewest digits that are exact, or 17 significant ones. */
+/* value / divisor in the fewest digits that are exact, or 17 behind the point. */
 void json_ratio(struct json_writer *w, const char *key, uint64_t value, uint64_t divisor);
 
 #endif

@@ -1,14 +1,25 @@
-# Runs one golden case: cmake -DPROGRAM=... -DCASE=DIR -P run_case.cmake
-# DIR holds args (one word a line), optionally stdin, and stdout, stderr, status with what must come
-# out. With the environment variable UPDATE_GOLDEN set, it writes the last three instead;
+# Runs one golden case: cmake -DPROGRAM=... -DPTY=... -DCASE=DIR -P run_case.cmake
+# DIR holds args (one word a line), and stdout, stderr, status with what must come out; optionally
+# stdin, environment (NAME=VALUE lines), and terminal (its width: standard output is then one).
+# With the environment variable UPDATE_GOLDEN set, it writes the three results instead;
 # VRAMCALC_UNDER is a list of words to put before the program ("valgrind;-q").
 file(STRINGS "${CASE}/args" args ENCODING UTF-8)
 set(input)
 if(EXISTS "${CASE}/stdin")
 	set(input INPUT_FILE "${CASE}/stdin")
 endif()
-execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=NO_COLOR --unset=COLUMNS LC_ALL=C.UTF-8
-	XDG_CONFIG_HOME=/nonexistent $ENV{VRAMCALC_UNDER} "${PROGRAM}" ${args}
+set(environment)
+if(EXISTS "${CASE}/environment")
+	file(STRINGS "${CASE}/environment" environment ENCODING UTF-8)
+endif()
+set(command $ENV{VRAMCALC_UNDER} "${PROGRAM}" ${args})
+if(EXISTS "${CASE}/terminal")
+	file(STRINGS "${CASE}/terminal" columns)
+	list(PREPEND command "${PTY}" ${columns})
+endif()
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=NO_COLOR --unset=COLUMNS
+		--unset=LC_CTYPE LC_ALL=C.UTF-8 TERM=xterm XDG_CONFIG_HOME=/nonexistent
+		${environment} ${command}
 	WORKING_DIRECTORY "${CASE}" ${input}
 	OUTPUT_VARIABLE got_stdout ERROR_VARIABLE got_stderr RESULT_VARIABLE got_status)
 string(APPEND got_status "\n")

@@ -1,0 +1,106 @@
+/* Every command of the program, in the order in which --help lists them. */
+#include "commands.h"
+#include "option.h"
+
+static const struct example plan_examples[] = {
+	{ "vramcalc plan llama-2-7b", "a bundled model, one request of 4096 tokens" },
+	{ "vramcalc plan model.yaml", "your own spec" },
+	{ "vramcalc plan llama-2-70b --quantization int4 --concurrency 8",
+	  "4-bit weights, eight requests at once" },
+	{ "vramcalc plan llama-2-7b --task training --precision bf16 --gpu A100",
+	  "full fine-tuning; does it fit an A100?" },
+	{ "vramcalc plan llama-2-7b --explain", "with every formula and its numbers" },
+	{ "vramcalc plan llama-2-7b --json", "for programs" },
+	{ NULL, NULL },
+};
+
+static const struct example gpus_examples[] = {
+	{ "vramcalc gpus", "the whole catalog" },
+	{ "vramcalc gpus A100 H100", "all sizes of two families" },
+	{ "vramcalc gpus --csv", "for a spreadsheet" },
+	{ NULL, NULL },
+};
+
+static const struct example models_examples[] = {
+	{ "vramcalc models", "what plan takes by name" },
+	{ NULL, NULL },
+};
+
+static const struct example precisions_examples[] = {
+	{ "vramcalc precisions", "element types and quantizations" },
+	{ NULL, NULL },
+};
+
+static const struct example help_examples[] = {
+	{ "vramcalc help plan", "the same as vramcalc plan --help" },
+	{ "vramcalc help --completion bash", "a script for ~/.bash_completion" },
+	{ NULL, NULL },
+};
+
+const struct example program_examples[] = {
+	{ "vramcalc plan llama-2-7b", "how much memory, and which GPUs hold it" },
+	{ "vramcalc plan model.yaml --explain", "your own spec, with every formula" },
+	{ "vramcalc gpus A100", "what the catalog knows of a GPU" },
+	{ NULL, NULL },
+};
+
+enum {
+	ANY_NUMBER = 1 << 30
+};
+
+const struct command command_table[] = {
+	{ .name = "plan",
+	  .bit = ON_PLAN,
+	  .run = plan_command,
+	  .operands = "SPEC...",
+	  .least = 1,
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_MODELS,
+	  .summary = "estimate a job's GPU memory and rank the GPUs that hold it",
+	  .description =
+	          "A SPEC is a YAML or JSON file that describes the model and the workload, a "
+	          "Hugging Face config.json or the folder that holds one, the name of a bundled "
+	          "model (vramcalc models lists them), or - for standard input. The estimate is "
+	          "shown line by line, with the memory to look for and the GPUs that offer it, the "
+	          "cheapest first. The exit status is 0 when a listed GPU holds the job, 1 when "
+	          "none "
+	          "does, 2 when the command line or a spec is wrong.",
+	  .examples = plan_examples },
+	{ .name = "gpus",
+	  .bit = ON_GPUS,
+	  .run = gpus_command,
+	  .operands = "[GPU...]",
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_GPUS,
+	  .summary = "list the catalog of GPUs",
+	  .description =
+	          "Shows the marketed size, what the driver reports, what a process can use, the "
+	          "links, and the cheapest on-demand hour that is known, with its date. A GPU is "
+	          "named by its id, an alias, or a family (A100) for all its sizes.",
+	  .examples = gpus_examples },
+	{ .name = "models",
+	  .bit = ON_MODELS,
+	  .run = models_command,
+	  .operands = "",
+	  .summary = "list the bundled models",
+	  .description = "Their names are taken wherever a SPEC is.",
+	  .examples = models_examples },
+	{ .name = "precisions",
+	  .bit = ON_PRECISIONS,
+	  .run = precisions_command,
+	  .operands = "",
+	  .summary = "list element types and quantizations",
+	  .description = "Shows the bytes per element of each, scales included, and which "
+	                 "field of a spec takes it.",
+	  .examples = precisions_examples },
+	{ .name = "help",
+	  .bit = ON_HELP,
+	  .run = help_command,
+	  .operands = "[COMMAND]",
+	  .most = 1,
+	  .completion = COMPLETE_COMMANDS,
+	  .summary = "explain a command; print the manual page or completions",
+	  .description = "",
+	  .examples = help_examples },
+	{ .name = NULL },
+};

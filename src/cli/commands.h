@@ -1,0 +1,13 @@
+/* What the command table runs. Each returns the program's exit status. */
+#ifndef VC_CLI_COMMANDS_H
+#define VC_CLI_COMMANDS_H
+
+struct arguments;
+
+int plan_command(struct arguments *arguments);
+int gpus_command(struct arguments *arguments);
+int models_command(struct arguments *arguments);
+int precisions_command(struct arguments *arguments);
+int help_command(struct arguments *arguments);
+
+#endif

@@ -1,0 +1,138 @@
+#include "note.h"
+
+#include "print_text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- Notes ---- */
+
+static void append_argument(char *to, size_t size, uint64_t value, char form, enum byte_unit unit)
+{
+	char number[64];
+
+	if (form == 'B') {
+		format_quantity(number, sizeof number, value, unit, ROUND_NEAREST);
+	} else if (form == '%') {
+		format_ratio(number, sizeof number, value, 10000);
+		text_append(number, sizeof number, " %%");
+	} else {
+		format_ratio(number, sizeof number, value, 1);
+	}
+	text_append(to, size, "%s", number);
+}
+
+/* Length of "{0}", "{0B}" or "{0%}" at `text`; 0: it is none of them. */
+static size_t placeholder_length(const char *text)
+{
+	if (text[0] != '{' || text[1] < '0' || text[1] > '2') {
+		return 0;
+	}
+	if (text[2] == '}') {
+		return 3;
+	}
+	return (text[2] == 'B' || text[2] == '%') && text[3] == '}' ? 4 : 0;
+}
+
+void note_render(char *to, size_t size, const struct vc_note *note, enum byte_unit unit)
+{
+	*to = '\0';
+	for (const char *text = note->text; *text;) {
+		size_t length = placeholder_length(text);
+
+		if (length) {
+			append_argument(to, size, note->args[text[1] - '0'], text[2], unit);
+			text += length;
+		} else {
+			length = strcspn(text + 1, "{") + 1;
+			text_append(to, size, "%.*s", (int)length, text);
+			text += length;
+		}
+	}
+}
+
+/* ---- Formulas ---- */
+
+static bool in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static size_t name_length(const char *text)
+{
+	size_t length = 0;
+
+	/* × and other operators are beyond ASCII too: a name starts with an ASCII letter. */
+	if (!isalpha((unsigned char)*text)) {
+		return 0;
+	}
+	while (in_name(text[length])) {
+		length++;
+	}
+	return length;
+}
+
+static const struct vc_input *input_named(const struct vc_line *line, const char *name,
+                                          size_t length)
+{
+	for (uint32_t i = 0; i < line->input_count; i++) {
+		if (strlen(line->inputs[i].name) == length &&
+		    strncmp(line->inputs[i].name, name, length) == 0) {
+			return &line->inputs[i];
+		}
+	}
+	return NULL;
+}
+
+void formula_render(char *to, size_t size, const struct vc_line *line)
+{
+	*to = '\0';
+	for (const char *text = line->formula; *text;) {
+		size_t length = name_length(text);
+		const struct vc_input *input = length ? input_named(line, text, length) : NULL;
+		char number[64];
+
+		if (input) {
+			format_ratio(number, sizeof number, input->value,
+			             input->divisor ? input->divisor : 1);
+			text_append(to, size, "%s", number);
+		} else {
+			length = length ? length : 1;
+			text_append(to, size, "%.*s", (int)length, text);
+		}
+		text += length;
+	}
+}
+
+void formula_legend(char *to, size_t size, const struct vc_line *line)
+{
+	static const struct {
+		const char *name, *meaning;
+	} meanings[] = {
+		{ "P", "parameters" },
+		{ "P_train", "trained parameters" },
+		{ "A", "adapter parameters" },
+		{ "b", "bytes per element" },
+		{ "s", "bytes of optimizer state per parameter" },
+		{ "W", "bytes of the weights" },
+		{ "a", "share of the weights" },
+		{ "t", "tensor-parallel GPUs" },
+		{ "p", "pipeline stages" },
+		{ "N", "data-parallel GPUs" },
+		{ "batch", "sequences at once" },
+		{ "seq", "tokens of each" },
+		{ "width", "key/value heads × head size" },
+		{ "layers", "layers with a cache" },
+		{ "bytes", "bytes per element" },
+	};
+
+	*to = '\0';
+	for (uint32_t i = 0; i < line->input_count; i++) {
+		for (size_t m = 0; m < sizeof meanings / sizeof *meanings; m++) {
+			if (strcmp(meanings[m].name, line->inputs[i].name) == 0) {
+				text_append(to, size, "%s%s: %s", *to ? "; " : "", meanings[m].name,
+				            meanings[m].meaning);
+			}
+		}
+	}
+}

@@ -1,0 +1,241 @@
+/* `plan`: reads each spec, estimates it, ranks the GPUs, and prints. */
+#include "plan.h"
+
+#include "commands.h"
+#include "print_text.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What all specs of a run share. */
+struct run {
+	const struct arguments *arguments;
+	struct output out;
+	struct json_writer json;
+	struct vc_catalog catalog;
+	char currency[4]; /* whose prices the open catalog shows; "": none is open */
+	bool heading_printed;
+	size_t printed;
+};
+
+const struct vc_ledger *plan_ledger(const struct plan *plan)
+{
+	return plan->request.method == VC_METHOD_DETAILED ? &plan->detailed : &plan->rule;
+}
+
+const struct vc_candidate *plan_best(const struct plan *plan)
+{
+	return plan->count && plan->candidates[0].gpus_needed ? &plan->candidates[0] : NULL;
+}
+
+static bool open_catalog(struct run *run, const char *currency)
+{
+	struct vc_catalog_options options = { .files = run->arguments->catalogs.items,
+		                              .file_count = run->arguments->catalogs.count,
+		                              .currency = currency };
+	struct vc_error_list errors = { 0 };
+
+	if (strcmp(run->currency, currency) == 0) {
+		return true;
+	}
+	if (*run->currency) {
+		vc_catalog_close(&run->catalog);
+		run->currency[0] = '\0';
+	}
+	if (vc_catalog_open(&run->catalog, &options, &errors) != VC_OK) {
+		report_errors(&errors);
+		return false;
+	}
+	snprintf(run->currency, sizeof run->currency, "%s", currency);
+	return true;
+}
+
+/* ---- Which GPUs ---- */
+
+struct gpu_list {
+	const struct vc_gpu **gpus; /* room for the whole catalog */
+	size_t count;
+};
+
+/* --gpu, else the spec's, else the documents' families, else all. */
+static bool choose_gpus(const struct run *run, const struct vc_spec *spec, struct gpu_list *list)
+{
+	const struct text_list *named = &run->arguments->gpus;
+	bool all_known = true;
+
+	for (size_t i = 0; i < named->count; i++) {
+		all_known = report_gpu(&run->catalog, named->items[i],
+		                       &(struct vc_place){ .file = "vramcalc plan" }, "--gpu",
+		                       list->gpus, &list->count) &&
+		            all_known;
+	}
+	for (size_t i = 0; !named->count && i < spec->hardware.gpu_count; i++) {
+		all_known = report_gpu(&run->catalog, spec->hardware.gpus[i],
+		                       &(struct vc_place){ .file = spec->source }, "hardware.gpus",
+		                       list->gpus, &list->count) &&
+		            all_known;
+	}
+	if (list->count || !all_known) {
+		return all_known;
+	}
+	for (size_t i = 0; i < run->catalog.count; i++) {
+		if (run->arguments->all || run->catalog.gpus[i].documented) {
+			list->gpus[list->count++] = &run->catalog.gpus[i].gpu;
+		}
+	}
+	return true;
+}
+
+/* ---- One spec ---- */
+
+static bool refuse(const struct vc_spec *spec, struct vc_error *error)
+{
+	if (!*error->file) {
+		snprintf(error->file, sizeof error->file, "%s", spec->source);
+	}
+	report_error(error);
+	return false;
+}
+
+static bool estimate_detailed(struct plan *plan, struct vc_error *error)
+{
+	struct vc_request request = plan->request;
+	enum vc_status status;
+
+	plan->detailed_for = plan->count ? &plan->candidates[0] : NULL;
+	if (!plan->detailed_for || !vc_model_has_shape(request.model)) {
+		return true;
+	}
+	request.method = VC_METHOD_DETAILED;
+	request.gpu = plan->detailed_for->gpu;
+	request.parallelism = plan->detailed_for->layout;
+	status = vc_estimate(&request, &plan->detailed, error);
+	plan->has_detailed = status == VC_OK;
+	return status == VC_OK ||
+	       (status == VC_UNSUPPORTED && plan->request.method == VC_METHOD_RULE);
+}
+
+static bool estimate(struct run *run, struct plan *plan, const struct gpu_list *gpus,
+                     struct vc_candidate *candidates)
+{
+	struct vc_select_options options = { .max_gpus = plan->max_gpus,
+		                             .sort = (enum vc_sort)run->arguments->sort.index };
+	struct vc_request request = plan->request;
+	struct vc_error error = { 0 };
+
+	memcpy(options.currency, plan->spec->budget.currency, sizeof options.currency);
+	request.method = VC_METHOD_RULE;
+	if (vc_request_resolve(&plan->request, &error) != VC_OK ||
+	    vc_model_count(plan->request.model, &plan->counts, &error) != VC_OK ||
+	    vc_estimate(&request, &plan->rule, &error) != VC_OK ||
+	    vc_select(&plan->request, gpus->gpus, gpus->count, &options, candidates, &error) !=
+	            VC_OK) {
+		return refuse(plan->spec, &error);
+	}
+	plan->params =
+	        plan->request.model->params ? plan->request.model->params : plan->counts.total;
+	plan->candidates = candidates;
+	plan->count = gpus->count;
+	return estimate_detailed(plan, &error) || refuse(plan->spec, &error);
+}
+
+static void print(struct run *run, const struct plan *plan)
+{
+	switch (run->out.format) {
+	case FORMAT_TEXT:
+	case FORMAT_MARKDOWN:
+		if (run->printed) {
+			putc('\n', run->out.file);
+		}
+		plan_print_text(&run->out, plan);
+		break;
+	case FORMAT_CSV:
+		plan_print_csv(&run->out, plan, run->printed == 0);
+		break;
+	case FORMAT_JSON:
+		plan_print_json(&run->json, plan);
+		break;
+	}
+	run->printed++;
+}
+
+static uint32_t max_gpus(const struct arguments *arguments, const struct vc_spec *spec)
+{
+	if (arguments->max_gpus == 0) {
+		return spec->hardware.max_gpus;
+	}
+	return arguments->max_gpus > UINT32_MAX ? UINT32_MAX : (uint32_t)arguments->max_gpus;
+}
+
+static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
+{
+	struct plan plan = { .arguments = run->arguments,
+		             .spec = spec,
+		             .request = spec->request,
+		             .max_gpus = max_gpus(run->arguments, spec) };
+	enum exit_status status = EXIT_WRONG_INPUT;
+	struct vc_candidate *candidates;
+	struct gpu_list gpus = { 0 };
+
+	if (!open_catalog(run, spec->budget.currency)) {
+		return EXIT_WRONG_INPUT;
+	}
+	gpus.gpus = malloc(run->catalog.count * sizeof *gpus.gpus);
+	candidates = malloc(run->catalog.count * sizeof *candidates);
+	plan.request.method = (enum vc_method)run->arguments->method.index;
+	if (!gpus.gpus || !candidates) {
+		report_no_memory();
+	} else if (choose_gpus(run, spec, &gpus) && estimate(run, &plan, &gpus, candidates)) {
+		plan.listed_all = gpus.count == run->catalog.count;
+		status = plan_best(&plan) ? EXIT_FITS : EXIT_DOES_NOT_FIT;
+		if (!run->arguments->quiet) {
+			print(run, &plan);
+		}
+	}
+	free(candidates);
+	free(gpus.gpus);
+	return status;
+}
+
+static enum exit_status read_and_plan(struct run *run, const char *source)
+{
+	struct vc_spec_options options = { .overrides = run->arguments->settings.items,
+		                           .override_count = run->arguments->settings.count };
+	struct vc_error_list errors = { 0 };
+	enum exit_status status;
+	struct vc_spec spec;
+
+	if (vc_spec_read(source, &options, &spec, &errors) != VC_OK) {
+		report_errors(&errors);
+		return EXIT_WRONG_INPUT;
+	}
+	status = plan_spec(run, &spec);
+	vc_spec_free(&spec);
+	return status;
+}
+
+int plan_command(struct arguments *arguments)
+{
+	struct run run = { .arguments = arguments };
+	int status = EXIT_FITS;
+	bool array = arguments->json && arguments->operands.count > 1 && !arguments->quiet;
+
+	output_open(&run.out, arguments);
+	run.json.out = run.out.file;
+	if (array) {
+		json_open(&run.json, NULL, '[');
+	}
+	for (size_t i = 0; i < arguments->operands.count; i++) {
+		int one = (int)read_and_plan(&run, arguments->operands.items[i]);
+
+		status = one > status ? one : status;
+	}
+	if (array) {
+		json_close(&run.json, ']');
+	}
+	if (*run.currency) {
+		vc_catalog_close(&run.catalog);
+	}
+	return status;
+}

@@ -1,0 +1,56 @@
+/* `plan`: what was estimated for one spec, and the ways to print it. */
+#ifndef VC_CLI_PLAN_H
+#define VC_CLI_PLAN_H
+
+#include "catalog.h"
+#include "json_writer.h"
+#include "output.h"
+#include "spec.h"
+
+struct plan {
+	const struct arguments *arguments;
+	const struct vc_spec *spec;
+	struct vc_request request; /* resolved; its method is the one that ranks */
+	struct vc_counts counts;
+	uint64_t params; /* that the estimate is for */
+	struct vc_ledger rule;
+	bool has_detailed;
+	struct vc_ledger detailed;
+	const struct vc_candidate *detailed_for; /* the GPU and the layout of `detailed` */
+	const struct vc_candidate *candidates;   /* ranked */
+	size_t count;
+	uint32_t max_gpus;
+	bool listed_all; /* not the documents' families only */
+};
+
+/* The ledger of the method that ranks. */
+const struct vc_ledger *plan_ledger(const struct plan *plan);
+
+/* The best candidate that fits; NULL: none does. */
+const struct vc_candidate *plan_best(const struct plan *plan);
+
+void plan_print_text(struct output *out, const struct plan *plan);
+void plan_print_json(struct json_writer *json, const struct plan *plan);
+void plan_print_csv(struct output *out, const struct plan *plan, bool heading);
+
+enum {
+	PLAN_TEXT = 1024 /* room for any of the following */
+};
+
+/* "Llama-2-7B, 6.74B parameters: inference in fp16, 1 sequence of 4096 tokens" */
+void plan_title(const struct plan *plan, char to[PLAN_TEXT]);
+
+/* Whether it fits, on what, what is left and what that costs. */
+void plan_verdict(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT]);
+
+/* "Weights take most: 74 %." */
+void plan_dominant(const struct plan *plan, char to[PLAN_TEXT]);
+
+/*
+ * Everything that was assumed and moves the result, and every warning: the program's own notes,
+ * the ranking ledger's, the other ledger's. Returns the note's code, NULL past the end.
+ */
+const char *plan_note(const struct plan *plan, enum byte_unit unit, size_t index,
+                      char to[PLAN_TEXT]);
+
+#endif

@@ -1,0 +1,33 @@
+/* The tables of `plan`: the ledger's lines, both methods side by side, the ranked GPUs. */
+#ifndef VC_CLI_PLAN_TABLE_H
+#define VC_CLI_PLAN_TABLE_H
+
+#include "plan.h"
+#include "table.h"
+
+/* One row of the ledger: a line, or the total of all (line == NULL). */
+struct ledger_row {
+	const struct plan *plan;
+	const struct vc_ledger *ledger;
+	const struct vc_line *line;
+};
+
+struct method_row {
+	const struct plan *plan;
+	const struct vc_ledger *ledger;
+	const char *name;
+};
+
+struct gpu_row {
+	const struct plan *plan;
+	const struct vc_candidate *candidate;
+	size_t rank;
+};
+
+extern const struct column ledger_columns[], method_columns[], gpu_columns[], line_columns[];
+extern const size_t ledger_column_count, method_column_count, gpu_column_count, line_column_count;
+
+/* "tensor parallel", "tensor 4, data 2, ZeRO-3"; "" for a single GPU. */
+void plan_layout_text(char *to, size_t size, const struct vc_parallelism *layout);
+
+#endif

@@ -1,0 +1,273 @@
+/* `plan` for people: terminal, plain pipe, Markdown. */
+#include "names.h"
+#include "note.h"
+#include "plan.h"
+#include "plan_table.h"
+#include "print_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* An empty line between blocks. */
+static void block(const struct output *out)
+{
+	putc('\n', out->file);
+}
+
+/* A paragraph that stands under a table. */
+static void remark(struct output *out, const char *text)
+{
+	if (out->format == FORMAT_TEXT) {
+		fputs("  ", out->file);
+	}
+	output_paragraph(out, TONE_PLAIN, text, out->format == FORMAT_TEXT ? 2 : 0);
+}
+
+/* ---- The ledger ---- */
+
+static void print_ledger(struct output *out, const struct plan *plan,
+                         const struct vc_ledger *ledger)
+{
+	struct ledger_row rows[VC_MAX_LINES + 1];
+	struct table table = { .id = "ledger",
+		               .columns = ledger_columns,
+		               .column_count = ledger_column_count,
+		               .rows = rows,
+		               .row_count = ledger->line_count + 1,
+		               .row_size = sizeof *rows,
+		               .rule_before = ledger->line_count };
+
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		rows[i] = (struct ledger_row){ plan, ledger, &ledger->lines[i] };
+	}
+	rows[ledger->line_count] = (struct ledger_row){ plan, ledger, NULL };
+	table_print(out, &table);
+}
+
+static void print_recommended(struct output *out, const struct plan *plan)
+{
+	const struct vc_rule_options *rule = &plan->request.rule;
+	const struct vc_ledger *ledger = &plan->rule;
+	char total[64], overhead[64], need[64], low[64], high[64], margin[40], text[PLAN_TEXT] = "";
+
+	format_quantity(total, sizeof total, ledger->total_bytes, out->unit, ROUND_NEAREST);
+	format_quantity(overhead, sizeof overhead, rule->overhead_bytes, out->unit, ROUND_NEAREST);
+	format_quantity(need, sizeof need, ledger->recommended_bytes, out->unit, ROUND_UP);
+	format_quantity(low, sizeof low, ledger->low_bytes, out->unit, ROUND_NEAREST);
+	format_quantity(high, sizeof high, ledger->high_bytes, out->unit, ROUND_NEAREST);
+	format_ratio(margin, sizeof margin, rule->margin_ppm, 1000000);
+	text_append(text, sizeof text,
+	            "M_rec = %s × (M + %s) = %s × (%s + %s) = %s: the memory to look for.", margin,
+	            overhead, margin, total, overhead, need);
+	if (ledger->low_bytes != ledger->high_bytes) {
+		text_append(text, sizeof text, " M is usually %s to %s.", low, high);
+	}
+	remark(out, text);
+}
+
+static void print_detailed_need(struct output *out, const struct plan *plan)
+{
+	const struct vc_ledger *ledger = &plan->detailed;
+	char need[64], expected[64], text[PLAN_TEXT] = "";
+
+	format_quantity(need, sizeof need, ledger->need_bytes, out->unit, ROUND_UP);
+	format_quantity(expected, sizeof expected, ledger->need_expected_bytes, out->unit,
+	                ROUND_NEAREST);
+	text_append(text, sizeof text, "A GPU must offer %s to be sure; %s is the expected value.",
+	            need, expected);
+	remark(out, text);
+}
+
+static void print_phases(struct output *out, const struct vc_ledger *ledger)
+{
+	char text[PLAN_TEXT] = "Phases:", quantity[64];
+
+	if (ledger->phase_count < 2) {
+		return;
+	}
+	for (uint32_t i = 0; i < ledger->phase_count; i++) {
+		format_quantity(quantity, sizeof quantity, ledger->phases[i].total_bytes, out->unit,
+		                ROUND_NEAREST);
+		text_append(text, sizeof text, "%s %s %s", i ? "," : "", ledger->phases[i].name,
+		            quantity);
+	}
+	text_append(text, sizeof text, "; the lines are those of the largest.");
+	remark(out, text);
+}
+
+static void print_host(struct output *out, const struct vc_ledger *ledger)
+{
+	char text[PLAN_TEXT] = "Host memory: ", quantity[64];
+
+	if (ledger->host.line_count == 0) {
+		return;
+	}
+	format_quantity(quantity, sizeof quantity, ledger->host.total_bytes, out->unit,
+	                ROUND_NEAREST);
+	text_append(text, sizeof text, "%s", quantity);
+	for (uint32_t i = 0; i < ledger->host.line_count; i++) {
+		const struct vc_line *line = &ledger->host.lines[i];
+
+		format_quantity(quantity, sizeof quantity, line->bytes, out->unit, ROUND_NEAREST);
+		text_append(text, sizeof text, "%s%s %s", i ? ", " : ": ",
+		            name_of_component(line->component), quantity);
+	}
+	text_append(text, sizeof text, ".");
+	remark(out, text);
+}
+
+static void print_serving(struct output *out, const struct plan *plan)
+{
+	const struct vc_serving *serving = &plan->detailed.serving;
+	char text[PLAN_TEXT] = "", quantity[64], requests[40];
+
+	if (!plan->has_detailed || !serving->known) {
+		return;
+	}
+	format_quantity(quantity, sizeof quantity, serving->kv_bytes_available, out->unit,
+	                ROUND_DOWN);
+	format_ratio(requests, sizeof requests, serving->max_concurrency_milli / 100, 10);
+	text_append(text, sizeof text,
+	            "Serving on one %s: %s of KV cache hold %" PRIu64
+	            " tokens, %s requests of %" PRIu64 " tokens at once.",
+	            plan->detailed_for->gpu->name, quantity, serving->kv_tokens, requests,
+	            plan->request.workload.sequence_length);
+	remark(out, text);
+}
+
+/* ---- Formulas ---- */
+
+static void explain_line(struct output *out, const struct vc_line *line)
+{
+	char numbers[512], legend[512], quantity[64], text[PLAN_TEXT] = "";
+
+	formula_render(numbers, sizeof numbers, line);
+	formula_legend(legend, sizeof legend, line);
+	format_quantity(quantity, sizeof quantity, line->bytes, out->unit, ROUND_NEAREST);
+	text_append(text, sizeof text, "%s = %s = %s = %" PRIu64 " B",
+	            vc_component_name(line->component), line->formula, numbers, line->bytes);
+	if (out->unit != UNIT_B) {
+		text_append(text, sizeof text, " (%s)", quantity);
+	}
+	if (out->format == FORMAT_MARKDOWN) {
+		fputs("- ", out->file);
+	} else {
+		fputs("  ", out->file);
+	}
+	output_paragraph(out, TONE_PLAIN, text, 6);
+	if (*legend && out->format == FORMAT_TEXT) {
+		fprintf(out->file, "%6s", "");
+		output_paragraph(out, TONE_FAINT, legend, 6);
+	}
+}
+
+static void print_formulas(struct output *out, const struct plan *plan,
+                           const struct vc_ledger *ledger)
+{
+	char heading[128];
+
+	block(out);
+	snprintf(heading, sizeof heading, "Formulas of the %s method",
+	         name_of_method(ledger->method));
+	output_heading(out, heading);
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		explain_line(out, &ledger->lines[i]);
+	}
+	for (uint32_t i = 0; i < ledger->host.line_count; i++) {
+		explain_line(out, &ledger->host.lines[i]);
+	}
+	(void)plan;
+}
+
+/* ---- Both methods, GPUs, notes ---- */
+
+static void print_methods(struct output *out, const struct plan *plan)
+{
+	struct method_row rows[] = {
+		{ plan, &plan->rule, "rule" },
+		{ plan, &plan->detailed, "detailed" },
+	};
+	struct table table = { .id = "methods",
+		               .columns = method_columns,
+		               .column_count = method_column_count,
+		               .rows = rows,
+		               .row_count = sizeof rows / sizeof *rows,
+		               .row_size = sizeof *rows };
+
+	block(out);
+	output_heading(out, "Both methods");
+	table_print(out, &table);
+}
+
+static void print_gpus(struct output *out, const struct plan *plan)
+{
+	struct gpu_row *rows = malloc((plan->count + 1) * sizeof *rows);
+	struct table table = { .id = "gpus",
+		               .columns = gpu_columns,
+		               .column_count = gpu_column_count,
+		               .rows = rows,
+		               .row_count = plan->count,
+		               .row_size = sizeof *rows };
+	char heading[128];
+
+	if (!rows) {
+		return;
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		rows[i] = (struct gpu_row){ plan, &plan->candidates[i], i + 1 };
+	}
+	block(out);
+	snprintf(heading, sizeof heading, "GPUs by the %s method, %s first",
+	         name_of_method(plan->request.method),
+	         plan->arguments->sort.index == VC_SORT_PRICE ? "cheapest" : "tightest");
+	output_heading(out, heading);
+	table_print(out, &table);
+	free(rows);
+}
+
+static void print_notes(struct output *out, const struct plan *plan)
+{
+	char text[PLAN_TEXT], more[PLAN_TEXT];
+
+	block(out);
+	plan_verdict(plan, out->unit, text);
+	plan_dominant(plan, more);
+	text_append(text, sizeof text, " %s", more);
+	output_paragraph(out, TONE_PLAIN, text, 0);
+	for (size_t i = 0; plan_note(plan, out->unit, i, text); i++) {
+		if (i == 0 && out->format == FORMAT_MARKDOWN) {
+			block(out);
+		}
+		fputs("- ", out->file);
+		output_paragraph(out, TONE_PLAIN, text, 2);
+	}
+}
+
+void plan_print_text(struct output *out, const struct plan *plan)
+{
+	char title[PLAN_TEXT];
+
+	plan_title(plan, title);
+	output_heading(out, title);
+	if (out->format == FORMAT_TEXT) {
+		block(out);
+	}
+	print_ledger(out, plan, plan_ledger(plan));
+	block(out);
+	if (plan_ledger(plan) == &plan->rule) {
+		print_recommended(out, plan);
+	} else {
+		print_detailed_need(out, plan);
+	}
+	print_phases(out, plan_ledger(plan));
+	print_host(out, plan_ledger(plan));
+	print_serving(out, plan);
+	if (plan->arguments->explain) {
+		print_formulas(out, plan, plan_ledger(plan));
+	}
+	if (plan->has_detailed) {
+		print_methods(out, plan);
+	}
+	print_gpus(out, plan);
+	print_notes(out, plan);
+}

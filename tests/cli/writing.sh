@@ -1,0 +1,39 @@
+#!/bin/sh
+# Output that cannot be written is noticed: a full disk with a message, a reader that has gone away
+# without one.
+#   writing.sh PROGRAM
+set -u
+program=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+	echo "$1"
+	cat "$scratch/errors"
+	exit 1
+}
+
+for command in "plan llama-2-7b" "plan llama-2-7b --json" "gpus --csv" "--help" "--version" \
+	"help --man"; do
+	"$program" $command >/dev/full 2>"$scratch/errors"
+	[ $? -eq 2 ] || fail "$command >/dev/full: not status 2"
+	grep -q 'standard output: cannot write: ' "$scratch/errors" ||
+		fail "$command >/dev/full: no message"
+	[ "$(wc -l <"$scratch/errors")" -eq 1 ] || fail "$command >/dev/full: not one line"
+done
+
+# The reader is gone before the program starts, and a signal is not what ends it.
+mkfifo "$scratch/pipe"
+for command in "plan llama-2-7b" "gpus --json"; do
+	(
+		trap '' PIPE
+		exec 3<>"$scratch/pipe"
+		exec 4>"$scratch/pipe"
+		exec 3<&-
+		"$program" $command >&4 2>"$scratch/errors"
+		echo $? >"$scratch/status"
+	)
+	[ "$(cat "$scratch/status")" -ne 0 ] || fail "$command into a closed pipe: status 0"
+	[ -s "$scratch/errors" ] && fail "$command into a closed pipe: not quiet"
+done
+exit 0

@@ -1,0 +1,180 @@
+#include "test.h"
+
+#include "arguments.h"
+
+#include "vramcalc/vramcalc.h"
+
+/* The words behind "vramcalc", ended by NULL. */
+static bool parse(struct arguments *arguments, char **message, char *const words[])
+{
+	char *argv[16] = { "vramcalc" };
+	size_t length;
+	FILE *errors = open_memstream(message, &length);
+	int argc = 1;
+	bool good;
+
+	while (words[argc - 1]) {
+		argv[argc] = words[argc - 1];
+		argc++;
+	}
+	good = arguments_parse(arguments, argc, argv, errors);
+	fclose(errors);
+	return good;
+}
+
+static void assert_refused(char *const words[], const char *want)
+{
+	struct arguments arguments;
+	char *message;
+
+	assert_false(parse(&arguments, &message, words));
+	assert_string_equal(message, want);
+	arguments_free(&arguments);
+	free(message);
+}
+
+static void values_arrive(void **state)
+{
+	char *words[] = { "plan",   "a.yaml", "--json", "--max-gpus=4", "-g", "A100", "--gpu=T4",
+		          "--unit", "GiB",    "b.yaml", "--",           "-c", NULL };
+	struct arguments a;
+	char *message;
+
+	(void)state;
+	assert_true(parse(&a, &message, words));
+	assert_string_equal(message, "");
+	assert_string_equal(a.command->name, "plan");
+	assert_true(a.json && !a.csv);
+	assert_u64(a.max_gpus, 4);
+	assert_u64(a.gpus.count, 2);
+	assert_string_equal(a.gpus.items[0], "A100");
+	assert_string_equal(a.gpus.items[1], "T4");
+	assert_int_equal(a.unit.index, UNIT_GIB);
+	assert_u64(a.operands.count, 3);
+	assert_string_equal(a.operands.items[0], "a.yaml");
+	assert_string_equal(a.operands.items[2], "-c");
+	arguments_free(&a);
+	free(message);
+}
+
+static void fields_are_settings_in_their_order(void **state)
+{
+	char *words[] = { "plan", "--batch-size",    "8", "-s", "model.params=7B",
+		          "x",    "--batch-size=16", NULL };
+	struct arguments a;
+	char *message;
+
+	(void)state;
+	assert_true(parse(&a, &message, words));
+	assert_u64(a.settings.count, 3);
+	assert_string_equal(a.settings.items[0], "workload.batch_size=8");
+	assert_string_equal(a.settings.items[1], "model.params=7B");
+	assert_string_equal(a.settings.items[2], "workload.batch_size=16");
+	arguments_free(&a);
+	free(message);
+}
+
+static void the_program_itself_has_options(void **state)
+{
+	char *words[] = { "--version", NULL };
+	struct arguments a;
+	char *message;
+
+	(void)state;
+	assert_true(parse(&a, &message, words));
+	assert_true(a.version && !a.named);
+	arguments_free(&a);
+	free(message);
+}
+
+#define WORDS(...)                                                                                 \
+	(char *const[])                                                                            \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
+
+static void mistakes_get_one_clear_line(void **state)
+{
+	(void)state;
+	assert_refused(WORDS("plam", "x"),
+	               "vramcalc: plam: no such command (did you mean plan?)\n");
+	assert_refused(WORDS("model.yaml"), "vramcalc: model.yaml: no such command (did you mean "
+	                                    "vramcalc plan model.yaml?)\n");
+	assert_refused(WORDS("quux"),
+	               "vramcalc: quux: no such command (vramcalc --help lists them)\n");
+	assert_refused(WORDS("plan", "x", "--jsn"),
+	               "vramcalc plan: --jsn: no such option (did you mean --json?)\n");
+	assert_refused(WORDS("plan", "x", "--batchsize=3"),
+	               "vramcalc plan: --batchsize=3: no such option (did you mean "
+	               "--batch-size?)\n");
+	assert_refused(WORDS("plan", "x", "--zzz"),
+	               "vramcalc plan: --zzz: no such option (vramcalc plan --help lists them)\n");
+	assert_refused(WORDS("plan", "x", "-Z"),
+	               "vramcalc plan: -Z: no such option (vramcalc plan --help lists them)\n");
+	assert_refused(WORDS("plan", "x", "--gpu"),
+	               "vramcalc plan: --gpu: a value is missing (expected GPU)\n");
+	assert_refused(WORDS("plan", "x", "--json=yes"), "vramcalc plan: --json: takes no value\n");
+	assert_refused(WORDS("plan", "x", "--unit", "gb"),
+	               "vramcalc plan: --unit: \"gb\" will not do (expected GB, GiB, MiB or B)\n");
+	assert_refused(WORDS("plan"),
+	               "vramcalc plan: no SPEC... given (vramcalc plan --help shows examples)\n");
+	assert_refused(WORDS("models", "x"), "vramcalc models: x: one word too many\n");
+	assert_refused(WORDS("plan", "x", "--json", "--csv"),
+	               "vramcalc plan: --json, --csv and --markdown exclude each other\n");
+	assert_refused(WORDS("gpus", "--explain"),
+	               "vramcalc gpus: --explain: no such option of this command (vramcalc gpus "
+	               "--help lists them)\n");
+}
+
+static void abbreviations_are_refused(void **state)
+{
+	(void)state;
+	/* getopt_long would take all of these */
+	assert_refused(WORDS("plan", "x", "--expl"),
+	               "vramcalc plan: --expl: no such option (did you mean --explain?)\n");
+	assert_refused(WORDS("plan", "x", "--max-g", "4"),
+	               "vramcalc plan: --max-g: no such option (did you mean --max-gpus?)\n");
+	assert_refused(WORDS("plan", "x", "--max-g=4"),
+	               "vramcalc plan: --max-g=4: no such option (did you mean --max-gpus?)\n");
+	assert_refused(WORDS("plan", "x", "--s", "a=b"),
+	               "vramcalc plan: --s: no such option (vramcalc plan --help lists them)\n");
+}
+
+static void numbers_are_checked(void **state)
+{
+	char *message;
+	struct arguments a;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		static char *const wrong[] = { "0", "-1", "two", "1.5", "" };
+
+		assert_false(parse(&a, &message, WORDS("plan", "x", "--max-gpus", wrong[i])));
+		assert_non_null(strstr(message, "--max-gpus"));
+		arguments_free(&a);
+		free(message);
+	}
+}
+
+static void control_characters_do_not_reach_the_terminal(void **state)
+{
+	(void)state;
+	assert_refused(WORDS("plan", "--\033[2J"),
+	               "vramcalc plan: --\\x1b[2J: no such option (vramcalc plan --help lists "
+	               "them)\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_arrive),
+		cmocka_unit_test(fields_are_settings_in_their_order),
+		cmocka_unit_test(the_program_itself_has_options),
+		cmocka_unit_test(mistakes_get_one_clear_line),
+		cmocka_unit_test(abbreviations_are_refused),
+		cmocka_unit_test(numbers_are_checked),
+		cmocka_unit_test(control_characters_do_not_reach_the_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
