@@ -14,6 +14,7 @@ typedef enum vc_status detailed_estimator(const struct vc_request *request,
                                           struct vc_ledger *ledger, struct vc_error *error);
 
 detailed_estimator vc_estimate_training;
+detailed_estimator vc_estimate_transformers;
 
 /* The engines that serve; detailed_*.c */
 detailed_estimator vc_estimate_vllm, vc_estimate_sglang, vc_estimate_tgi, vc_estimate_tensorrt_llm,

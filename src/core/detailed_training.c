@@ -190,7 +190,7 @@ static struct vc_request complete(const struct vc_request *request, struct vc_le
 {
 	struct vc_request completed = *request;
 
-	if (request->training.method == VC_TRAINING_QLORA && !request->workload.quantization) {
+	if (request->training.method == VC_TRAINING_QLORA && !train_scheme(request)) {
 		completed.workload.quantization = vc_quantization_by_name("bnb-nf4-dq");
 		vc_ledger_note(
 		        ledger, "training-quantization-assumed",

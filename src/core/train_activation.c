@@ -234,7 +234,7 @@ static struct share style_saved(const struct layers *layers, const struct widths
 	switch (layers->policy->style) {
 	case TRAIN_STYLE_LITGPT:
 		return adapters ? litgpt_adapter_saved(w, layers->policy->keeps_inputs &&
-		                                                  request->workload.quantization)
+		                                                  train_scheme(request))
 		                : litgpt_full_saved(w);
 	case TRAIN_STYLE_FUSED:
 		return fused_saved(w);

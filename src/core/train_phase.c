@@ -119,7 +119,7 @@ static uint64_t unit_bytes(const struct train_job *job)
 {
 	const struct train_size *size = &job->size;
 
-	if (is_full(job) || !job->request->workload.quantization) {
+	if (is_full(job) || !train_scheme(job->request)) {
 		return sat_mul(2, size->unit);
 	}
 	return sat_add(size->unit_quantized_bytes,

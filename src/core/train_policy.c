@@ -82,6 +82,13 @@ bool train_is_zero(const struct vc_request *request)
 	        request->training.mixed_precision == VC_MIXED_MASTER);
 }
 
+const struct vc_quantization *train_scheme(const struct vc_request *request)
+{
+	const struct vc_quantization *scheme = request->workload.quantization;
+
+	return scheme && scheme->quantizer != VC_QUANTIZER_NONE ? scheme : NULL;
+}
+
 /* transformers before 4.46, modeling_gpt2.py and its likes: cross-entropy on lm_logits as is. */
 static const char *const plain_loss_families[] = { "gpt2",   "gpt_bigcode", "gpt_neox", "gpt_neo",
 	                                           "gptj",   "opt",         "falcon",   "phi",

@@ -48,6 +48,9 @@ const struct train_policy *train_policy(enum vc_engine engine);
 /* ZeRO with fp32 master weights, as DeepSpeed and its followers do it, whoever drives it. */
 bool train_is_zero(const struct vc_request *request);
 
+/* How frozen weights are quantized; NULL: not at all. */
+const struct vc_quantization *train_scheme(const struct vc_request *request);
+
 /* Families whose code computed the loss from 16-bit logits, without raising them to fp32. */
 bool train_plain_loss(const struct vc_model *model);
 

@@ -99,7 +99,7 @@ static struct shares logit_shares(const struct train_job *job, const struct trai
 
 static struct shares saved_shares(const struct train_job *job)
 {
-	bool quantized = job->request->workload.quantization != NULL;
+	bool quantized = train_scheme(job->request) != NULL;
 
 	if (job->request->training.compile) {
 		return (struct shares){ 250, 300 };
@@ -122,7 +122,7 @@ static struct shares saved_shares(const struct train_job *job)
 static uint64_t raised_bytes(const struct train_job *job)
 {
 	const struct train_size *size = &job->size;
-	const struct vc_quantization *scheme = job->request->workload.quantization;
+	const struct vc_quantization *scheme = train_scheme(job->request);
 	uint64_t logits = sat_mul3(8, size->vocabulary, job->activation.tokens);
 
 	if (!is_adapter(job) || !is_trainer(job) || is_sharded(job) || !is_eager_loss(job) ||
@@ -186,8 +186,7 @@ static void add_rest(const struct train_job *job, uint64_t total, struct spread 
 	} else if (job->request->engine.name == VC_ENGINE_TORCHTUNE) {
 		add(spread, total, (struct shares){ 100, 200 });
 	} else if (is_trainer(job) && !is_eager_loss(job)) {
-		add(spread, total,
-		    (struct shares){ 20, job->request->workload.quantization ? 100 : 60 });
+		add(spread, total, (struct shares){ 20, train_scheme(job->request) ? 100 : 60 });
 	} else if (is_trainer(job) && adapters && !is_sharded(job) && !kept) {
 		add(spread, total, (struct shares){ 20, 220 });
 	}

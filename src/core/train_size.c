@@ -3,6 +3,7 @@
 
 #include "quantization.h"
 #include "sat.h"
+#include "train_policy.h"
 
 #include <string.h>
 
@@ -67,7 +68,7 @@ static uint64_t adapter_elements(const struct walk *walk, const struct vc_tensor
 static void add_layer_tensor(struct walk *walk, const struct vc_visit *visit,
                              const struct vc_tensor *t)
 {
-	const struct vc_quantization *scheme = walk->request->workload.quantization;
+	const struct vc_quantization *scheme = train_scheme(walk->request);
 	struct train_size *size = walk->size;
 	uint64_t elements = tensor_elements(t);
 	bool language =
@@ -81,7 +82,7 @@ static void add_layer_tensor(struct walk *walk, const struct vc_visit *visit,
 	if (language) {
 		add(&size->adapters, sat_mul(adapter_elements(walk, t), visit->layers));
 	}
-	if (scheme && quantization_touches(scheme, t)) {
+	if (scheme && language && quantization_touches(scheme, t)) {
 		uint64_t bytes = quantized_bytes(scheme, t, walk->request->workload.precision);
 		uint64_t values = vc_dtype_bytes(scheme->dtype, elements);
 

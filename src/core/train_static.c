@@ -119,7 +119,7 @@ static uint64_t frozen_bytes(const struct vc_request *request, const struct trai
 {
 	uint64_t e = train_precision_bytes(request);
 
-	if (!request->workload.quantization) {
+	if (!train_scheme(request)) {
 		return sat_mul(e, size->params);
 	}
 	return sat_add(size->quantized_bytes, sat_mul(e, sat_sub(size->params, size->linears)));
@@ -128,7 +128,7 @@ static uint64_t frozen_bytes(const struct vc_request *request, const struct trai
 /* FSDP shards what is a parameter; bitsandbytes' scales are not, every rank keeps them all. */
 static uint64_t replicated_scales(const struct vc_request *request, const struct train_size *size)
 {
-	const struct vc_quantization *scheme = request->workload.quantization;
+	const struct vc_quantization *scheme = train_scheme(request);
 
 	return scheme && scheme->quantizer == VC_QUANTIZER_BNB_4BIT ? size->scale_bytes : 0;
 }
