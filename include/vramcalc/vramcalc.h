@@ -345,6 +345,7 @@ struct vc_model {
 	bool tied_embeddings;
 	enum vc_dtype dtype;                        /* torch_dtype of the checkpoint */
 	const struct vc_quantization *quantization; /* the checkpoint's own; NULL: none */
+	char unread_quantization[24]; /* a method of the checkpoint's that no row knows */
 	uint32_t stack_count, kind_count, extra_count;
 	struct vc_stack stacks[VC_MAX_STACKS];
 	struct vc_layer_kind kinds[VC_MAX_KINDS];

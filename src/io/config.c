@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "config_quantization.h"
 #include "family.h"
 
 #include <stdio.h>
@@ -131,5 +132,6 @@ enum vc_status vc_config_to_model(const cJSON *root, struct vc_model *model, str
 	         config_text_or(&config, "_name_or_path", ""));
 	model->dtype = torch_dtype(&config);
 	config_read(&config, NULL);
+	config_quantization(&config);
 	return error->status;
 }

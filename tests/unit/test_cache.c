@@ -88,12 +88,117 @@ static void windows_cap_the_cache(void **state)
 	free(model);
 }
 
+/* Bytes of one token of one sequence in the layers that keep all tokens, and of one whole
+ * sequence. Windows, latents, patterns: see the comment beside each row. */
+static const struct {
+	const char *config;
+	uint64_t tokens, kv_bytes;
+} patterns[] = {
+	/* even layers slide: 2 x 8 x 256 x 2 x (21 x 8192 + 21 x 4096) */
+	{ "gemma-2-9b", 8192, 2113929216 },
+	/* every sixth layer is global: 2 x 16 x 128 x 2 x (10 x 32768 + 52 x 1024) */
+	{ "gemma-3-27b-text", 32768, 3120562176 },
+	/* 4 global, 22 local of 512: 2 x 256 x 2 x (4 x 32768 + 22 x 512), github.com/lablup/mlxcel
+	 * issue 172 gives 139 MiB with its 256-token rounding */
+	{ "gemma-3-1b", 32768, 145752064 },
+	/* 2 x 8 x 64 x 2 x (12 x 131072 + 12 x 128) */
+	{ "gpt-oss-20b", 131072, 3224371200 },
+	/* every fourth layer is global: 2 x 8 x 128 x 2 x (8 x 32768 + 24 x 4096) */
+	{ "command-r7b", 32768, 1476395008 },
+	/* 61 x 576 x 2 and, of the indexer, 61 x 132 a token */
+	{ "deepseek-v3.2", 32768, 32768ull * (70272 + 8052) },
+	/* the same latent with half the heads: 70,272 a token, github.com/llm-d planner's case */
+	{ "kimi-k2", 32768, 2302672896 },
+	/* one layer in four: 2 x 12 x 2 x 256 x 2 x 32768, 0.750 GiB */
+	{ "qwen3-coder-next", 32768, 805306368 },
+	/* explicit head size: 2 x 94 x 4 x 128 x 2 a token, 4 ranks hold a quarter */
+	{ "qwen3-235b-a22b", 1000, 192512000 },
+	/* 2 x 4 x 8 x 128 x 2 x 32768 */
+	{ "jamba-v0.1", 32768, 536870912 },
+	/* 2 x 6 x 2 x 128 x 2 x 1000: six of 52 layers attend */
+	{ "nemotron-3-nano-30b-a3b", 1000, 6144000 },
+	/* 2 x 13 x 32 x 224 x 2 x 1000: each use of a shared block has a cache of its own */
+	{ "zamba2-7b", 1000, 372736000 },
+	/* no attention at all */
+	{ "mamba-2.8b", 1000, 0 },
+};
+
+static void patterns_by_hand(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+		struct vc_model *model = fixture_model(patterns[i].config);
+		struct cache_format format = { .tokens = patterns[i].tokens };
+
+		print_message("%s\n", patterns[i].config);
+		assert_u64(cache_of(model, format, (struct rank){ 0 }).kv_bytes,
+		           patterns[i].kv_bytes);
+		free(model);
+	}
+}
+
+/* Of one sequence, constant in tokens. */
+static void states_by_hand(void **state)
+{
+	static const struct {
+		const char *config;
+		bool whole_conv_window;
+		uint64_t bytes;
+	} rows[] = {
+		/* 64 x (5120 x 3 + 5120 x 16) x 2; transformers keeps 4 columns */
+		{ "mamba-2.8b", false, 12451840 },
+		{ "mamba-2.8b", true, 13107200 },
+		/* 24 x ((8192 + 2 x 8 x 128) x 3 + 128 x 64 x 128) x 2 */
+		{ "nemotron-h-8b", false, 24ull * (10240 * 3 + 128 * 64 * 128) * 2 },
+		/* fp32 states: 23 x ((4096 + 2048) x 3 x 2 + 64 x 64 x 128 x 4) */
+		{ "nemotron-3-nano-30b-a3b", false, 23ull * (6144 * 6 + 64 * 64 * 128 * 4) },
+		/* 36 x 1,097,728 */
+		{ "qwen3-coder-next", false, 36ull * 1097728 },
+		/* 28 x (8192 x 3 + 8192 x 16) x 2 */
+		{ "jamba-v0.1", false, 545587200 - 536870912 },
+		/* 10 x 2048 x 2 x 2 */
+		{ "lfm2-1.2b", false, 81920 },
+		{ "llama-2-7b", false, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct vc_model *model = fixture_model(rows[i].config);
+		struct cache_format format = { .tokens = 32768,
+			                       .whole_conv_window = rows[i].whole_conv_window };
+
+		print_message("%s\n", rows[i].config);
+		assert_u64(cache_of(model, format, (struct rank){ 0 }).state_bytes, rows[i].bytes);
+		free(model);
+	}
+}
+
+/* DeepSeek's latent: absorbed is on every rank, expanded divides by heads, fp8_ds_mla is 656 bytes
+ * a token and layer (512 fp8, 4 fp32 scales, 64 bf16). */
+static void latents_by_hand(void **state)
+{
+	struct vc_model *model = fixture_model("kimi-k2");
+	struct cache_format format = { .tokens = 1 };
+	struct rank eight = { .tensor = 8 };
+
+	(void)state;
+	assert_u64(cache_of(model, format, (struct rank){ 0 }).token_bytes, 70272);
+	assert_u64(cache_of(model, format, eight).kv_bytes, 70272);
+	format.latent = LATENT_FP8_DS;
+	assert_u64(cache_of(model, format, eight).kv_bytes, 40016);
+	format.latent = LATENT_EXPANDED;
+	/* 61 x 64 x (192 + 128) x 2 */
+	assert_u64(cache_of(model, format, (struct rank){ 0 }).kv_bytes, 2498560);
+	assert_u64(cache_of(model, format, eight).kv_bytes, 312320);
+	free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dense_caches_by_hand),
-		cmocka_unit_test(quantized_caches_by_hand),
-		cmocka_unit_test(windows_cap_the_cache),
+		cmocka_unit_test(dense_caches_by_hand),  cmocka_unit_test(quantized_caches_by_hand),
+		cmocka_unit_test(windows_cap_the_cache), cmocka_unit_test(patterns_by_hand),
+		cmocka_unit_test(states_by_hand),        cmocka_unit_test(latents_by_hand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,8 @@ static const struct {
 	{ "qwen3-8b", "fp8-block", 9437399040 },
 	/* nl/2 + nl/16 + (P - nl) x 2 + 8 x 252 */
 	{ "qwen3-8b", "nvfp4", 6396932064 },
+	/* the bytes of OpenAI's file: (P - Pe) x 2 + Pe/2 + Pe/32, Pe the experts' matrices */
+	{ "gpt-oss-20b", "mxfp4", 13761264768 },
 };
 
 static void bytes_are_exact(void **state)
