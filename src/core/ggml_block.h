@@ -38,6 +38,7 @@ struct ggml_family {
 	bool normalizes_chosen; /* weights of the chosen experts sum to 1 */
 	bool softmax_chosen;    /* and are formed after the choice */
 	bool biases_choice;     /* a correction bias before the choice */
+	bool mxfp4_experts;     /* experts are published in MXFP4 and stay in it */
 	bool expanded_latent;   /* public files hold whole keys and values, not latents */
 };
 

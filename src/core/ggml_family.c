@@ -85,7 +85,10 @@ static const struct ggml_family families[] = {
 	{ .model_type = "deepseek_v2", .expanded_latent = true },
 	{ .model_type = "deepseek_v3", .normalizes_chosen = true, .biases_choice = true },
 	{ .model_type = "kimi_k2", .normalizes_chosen = true, .biases_choice = true },
-	{ .model_type = "gpt_oss", .outputs = OUTPUTS_AFTER_LAYERS, .softmax_chosen = true },
+	{ .model_type = "gpt_oss",
+	  .outputs = OUTPUTS_AFTER_LAYERS,
+	  .softmax_chosen = true,
+	  .mxfp4_experts = true },
 };
 
 const struct ggml_family *ggml_family_of(const struct vc_model *model)
