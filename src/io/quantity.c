@@ -245,7 +245,7 @@ static bool write_with_suffix(const struct suffix *suffix, uint64_t value, char 
 	if (value == 0 || (suffix->tens == 0 && suffix->twos == 0)) {
 		return false;
 	}
-	if (suffix->twos ? value % unit || value / unit >= 1024 || value < 64 * 1024
+	if (suffix->twos ? value % unit || value / unit >= 1024 || value < 65536
 	                 : !write_decimal(value, suffix->tens, 2, text)) {
 		return false;
 	}

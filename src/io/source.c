@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char too_large[] = "is too large (a spec of at most 4 MiB is expected)";
+
 static enum vc_status refuse(struct vc_error_list *errors, const char *file, enum vc_status status,
                              const char *what)
 {
@@ -166,42 +168,63 @@ void vc_source_close(struct vc_source *source)
 	*source = (struct vc_source){ .file = -1 };
 }
 
-/* Reads to the end, doubling; refuses one byte more than the limit. */
+struct buffer {
+	char *bytes; /* NULL once memory has ended */
+	size_t room, length;
+};
+
+static void grow(struct buffer *buffer)
+{
+	char *larger = realloc(buffer->bytes, buffer->room * 2);
+
+	if (!larger) {
+		free(buffer->bytes);
+	}
+	buffer->bytes = larger;
+	buffer->room *= 2;
+}
+
+/* Reads to the end or one byte past the limit; false when the file cannot be read. */
+static bool fill(int file, struct buffer *buffer)
+{
+	ssize_t got = 1;
+
+	while (got > 0 && buffer->length <= VC_SOURCE_TEXT_BYTES) {
+		if (buffer->length + 1 == buffer->room) {
+			grow(buffer);
+		}
+		if (!buffer->bytes) {
+			return true;
+		}
+		got = read_some(file, buffer->bytes + buffer->length,
+		                buffer->room - buffer->length - 1);
+		buffer->length += got > 0 ? (size_t)got : 0;
+	}
+	return got >= 0;
+}
+
 static enum vc_status read_all(const struct vc_source *source, char **text, size_t *length,
                                struct vc_error_list *errors)
 {
-	size_t room = source->form == VC_FORM_FILE ? (size_t)source->size + 2 : 4096;
-	char *buffer = malloc(room), *larger;
-	size_t at = 0;
-	ssize_t got = 1;
+	struct buffer buffer = { 0 };
+	bool readable;
 
-	while (buffer && got > 0 && at <= VC_SOURCE_TEXT_BYTES) {
-		if (at + 1 >= room) {
-			room *= 2;
-			larger = realloc(buffer, room);
-			if (!larger) {
-				free(buffer);
-			}
-			buffer = larger;
-			continue;
-		}
-		got = read_some(source->file, buffer + at, room - at - 1);
-		at += got > 0 ? (size_t)got : 0;
-	}
-	if (!buffer) {
+	buffer.room = source->form == VC_FORM_FILE ? (size_t)source->size + 2 : 4096;
+	buffer.bytes = malloc(buffer.room);
+	readable = !buffer.bytes || fill(source->file, &buffer);
+	if (!buffer.bytes) {
 		return refuse(errors, source->path, VC_NO_MEMORY, "does not fit into memory");
 	}
-	if (got < 0 || at > VC_SOURCE_TEXT_BYTES) {
+	if (!readable || buffer.length > VC_SOURCE_TEXT_BYTES) {
 		int why = errno;
 
-		free(buffer);
-		return got < 0 ? refuse_unreadable(errors, source->path, why)
-		               : refuse(errors, source->path, VC_INVALID,
-		                        "is too large (a spec of at most 4 MiB is expected)");
+		free(buffer.bytes);
+		return readable ? refuse(errors, source->path, VC_INVALID, too_large)
+		                : refuse_unreadable(errors, source->path, why);
 	}
-	buffer[at] = '\0';
-	*text = buffer;
-	*length = at;
+	buffer.bytes[buffer.length] = '\0';
+	*text = buffer.bytes;
+	*length = buffer.length;
 	return VC_OK;
 }
 
@@ -219,8 +242,7 @@ enum vc_status vc_source_text(const struct vc_source *source, char **text, size_
 		return refuse(errors, source->path, VC_INVALID, "is a folder (a file is expected)");
 	}
 	if (source->form == VC_FORM_FILE && source->size > VC_SOURCE_TEXT_BYTES) {
-		return refuse(errors, source->path, VC_INVALID,
-		              "is too large (a spec of at most 4 MiB is expected)");
+		return refuse(errors, source->path, VC_INVALID, too_large);
 	}
 	return read_all(source, text, length, errors);
 }

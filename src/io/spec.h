@@ -48,7 +48,7 @@ struct vc_spec_options {
  * Each returns VC_OK and a spec to be freed, or another status, at least one error in `errors`
  * (which keeps what it held before) and a spec that holds nothing. `options` may be NULL.
  */
-enum vc_status vc_spec_read(const char *source, const struct vc_spec_options *options,
+enum vc_status vc_spec_read(const char *name, const struct vc_spec_options *options,
                             struct vc_spec *spec, struct vc_error_list *errors);
 
 /* From memory: a line of NDJSON, an embedded model. `name` stands for the file in messages. */

@@ -3,6 +3,7 @@
 #include "spec_choices.h"
 #include "spec_schema.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@ _Static_assert(sizeof(enum vc_dtype) == sizeof(unsigned), "choices are stored as
 /* What a slot holds for one field: a text, a flag, or a list of texts. */
 struct bound {
 	const struct vc_field_row *row;
-	const char *text;
-	const bool *flag;
+	const char *text; /* "" where the slot holds something else */
+	bool flag;
 	char **texts;
 	uint32_t count;
 };
@@ -34,7 +35,7 @@ static void store(const struct bound *bound, struct vc_spec *spec)
 
 	switch (bound->row->store) {
 	case VC_STORE_BOOL:
-		memcpy(at, bound->flag, sizeof(bool));
+		memcpy(at, &bound->flag, sizeof bound->flag);
 		break;
 	case VC_STORE_U32:
 		narrow = (uint32_t)number_of(bound);
@@ -69,6 +70,9 @@ static void store_targets(const struct bound *bound, struct vc_lora *lora)
 
 static bool store_gpus(const struct bound *bound, struct vc_hardware *hardware)
 {
+	if (bound->count == 0) {
+		return true;
+	}
 	hardware->gpus = calloc(bound->count, sizeof *hardware->gpus);
 	if (!hardware->gpus) {
 		return false;
@@ -115,7 +119,8 @@ static bool store_special(const struct bound *bound, struct vc_spec *spec,
 	} else if (is_field(bound, "budget.price_per_hour")) {
 		spec->budget.price_given = true;
 	} else if (is_field(bound, "budget.currency")) {
-		memcpy(spec->budget.currency, bound->text, sizeof spec->budget.currency);
+		(void)snprintf(spec->budget.currency, sizeof spec->budget.currency, "%s",
+		               bound->text);
 	} else if (strncmp(bound->row->field.path, "parallelism.", 12) == 0) {
 		request->parallelism.stated = true;
 	}
@@ -127,7 +132,7 @@ static bool find_bound(void *raw, const struct vc_field_row *row, struct bound *
 	void **slot;
 	const cyaml_schema_field_t *field = vc_spec_slot(raw, row->field.path, false, &slot);
 
-	*bound = (struct bound){ .row = row };
+	*bound = (struct bound){ .row = row, .text = "" };
 	if (!field || !slot || !*slot) {
 		return false;
 	}
@@ -135,7 +140,7 @@ static bool find_bound(void *raw, const struct vc_field_row *row, struct bound *
 		bound->texts = *slot;
 		bound->count = *vc_spec_list_count(field, slot);
 	} else if (field->value.type == CYAML_BOOL) {
-		bound->flag = *slot;
+		bound->flag = *(const bool *)*slot;
 	} else {
 		bound->text = *slot;
 	}

@@ -104,28 +104,41 @@ static void check_choice(const struct vc_spec_field *field, const struct vc_guar
 	refuse(scalar, errors, "is not known", expected);
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The number at *text, and what follows it. */
+static bool take_number(const char **text, uint32_t *number)
+{
+	const char *p = *text;
+
+	for (*number = 0; is_digit(*p) && *number < 100000000; p++) {
+		*number = *number * 10 + (uint32_t)(*p - '0');
+	}
+	if (p == *text || is_digit(*p)) {
+		return false;
+	}
+	*text = p;
+	return true;
+}
+
 bool vc_version_parse(const char *text, struct vc_version *version)
 {
 	uint32_t parts[3] = { 0 };
 	const char *p = text + (*text == 'v' || *text == 'b');
+	size_t i = 0;
 
-	for (size_t i = 0; i < 3; i++) {
-		if (*p < '0' || *p > '9') {
-			return false;
-		}
-		for (; *p >= '0' && *p <= '9'; p++) {
-			if (parts[i] > 99999999) {
-				return false;
-			}
-			parts[i] = parts[i] * 10 + (uint32_t)(*p - '0');
-		}
-		if (*p != '.' || p[1] < '0' || p[1] > '9') {
+	while (take_number(&p, &parts[i])) {
+		i++;
+		if (i == 3 || *p != '.' || !is_digit(p[1])) {
 			break;
 		}
 		p++;
 	}
 	/* what follows the numbers: "rc1", ".post1", "+cu124" */
-	if (p[strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789.+-_")]) {
+	if (i == 0 || p[strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789.+-_")]) {
 		return false;
 	}
 	*version = (struct vc_version){ parts[0], parts[1], parts[2] };

@@ -134,7 +134,8 @@ static const struct vc_field_row rows[] = {
 	{ { "budget.price_per_hour", VC_FIELD_MONEY, 0, INT64_MAX, "none",
 	    "the most that all GPUs together may cost", NULL },
 	  VC_STORE_U64, AT(budget.price_per_hour_micros) },
-	OTHER("budget.currency", VC_FIELD_CURRENCY, "USD", "three capital letters"),
+	OTHER("budget.currency", VC_FIELD_CURRENCY, "USD",
+	      "of the prices that are compared; others are listed behind"),
 };
 /* clang-format on */
 

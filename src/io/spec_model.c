@@ -50,32 +50,30 @@ cJSON *vc_config_parse(char *text, size_t length, struct vc_error *error)
 	return json_parse(text, length, error);
 }
 
+static bool put(cJSON *object, const cJSON *item)
+{
+	cJSON *copy = cJSON_Duplicate(item, true);
+
+	cJSON_DeleteItemFromObjectCaseSensitive(object, item->string);
+	if (!copy || !cJSON_AddItemToObject(object, item->string, copy)) {
+		cJSON_Delete(copy);
+		return false;
+	}
+	return true;
+}
+
 /* The keys of `over` on top of those of `base`, objects within objects likewise. */
 static bool merge(cJSON *base, const cJSON *over)
 {
-	const cJSON *item;
+	bool good = true;
 
-	cJSON_ArrayForEach(item, over)
-	{
+	for (const cJSON *item = over->child; item && good; item = item->next) {
 		cJSON *old = cJSON_GetObjectItemCaseSensitive(base, item->string);
-		cJSON *copy;
+		bool both = cJSON_IsObject(old) && cJSON_IsObject(item);
 
-		if (cJSON_IsObject(old) && cJSON_IsObject(item)) {
-			if (!merge(old, item)) {
-				return false;
-			}
-			continue;
-		}
-		copy = cJSON_Duplicate(item, true);
-		if (old) {
-			cJSON_DeleteItemFromObjectCaseSensitive(base, item->string);
-		}
-		if (!copy || !cJSON_AddItemToObject(base, item->string, copy)) {
-			cJSON_Delete(copy);
-			return false;
-		}
+		good = both ? merge(old, item) : put(base, item);
 	}
-	return true;
+	return good;
 }
 
 /* Whether a tree holds the first key of a dotted path. */
@@ -167,7 +165,7 @@ static enum vc_status read_config_file(struct reading *reading)
 static enum vc_status gather(struct reading *reading)
 {
 	const struct vc_model_input *input = reading->input;
-	const cJSON *layers[] = { input->config, input->architecture, input->overrides };
+	const cJSON *layers[3] = { input->config, input->architecture, input->overrides };
 
 	if (input->texts.config) {
 		enum vc_status status = read_config_file(reading);
@@ -176,7 +174,7 @@ static enum vc_status gather(struct reading *reading)
 			return status;
 		}
 	}
-	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		if (!layers[i] || (!layers[i]->child && i > 0)) {
 			continue;
 		}

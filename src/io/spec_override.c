@@ -4,6 +4,7 @@
 #include "spec_fields.h"
 
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,7 +169,7 @@ bool vc_override_graft(struct vc_override *override, cJSON *tree)
 	cJSON *value = override->tree ? override->tree : cJSON_CreateNull();
 
 	override->tree = NULL;
-	(void)strcpy(key, architecture_key(override->path));
+	(void)snprintf(key, sizeof key, "%s", architecture_key(override->path));
 	while (tree && (dot = strchr(name, '.')) != NULL) {
 		*dot = '\0';
 		tree = child_object(tree, name);

@@ -42,7 +42,8 @@ const char *vc_text_problem(const char *text, size_t length, struct vc_text_mark
 			problem = "is not UTF-8 (text in UTF-8 is expected)";
 		} else if (p[i] == 0) {
 			problem = "holds a NUL character (text is expected)";
-		} else if ((p[i] < 0x20 && !memchr("\t\n\r", p[i], 3)) || p[i] == 0x7F) {
+		} else if ((p[i] < 0x20 && p[i] != '\t' && p[i] != '\n' && p[i] != '\r') ||
+		           p[i] == 0x7F) {
 			problem = "holds a control character (text is expected)";
 		} else {
 			i += step;
@@ -91,7 +92,8 @@ static uint32_t escape_value(const char *p, const char *end)
 
 static void write_escape(char *to, uint32_t value)
 {
-	memcpy(to, "\\U", 2);
+	to[0] = '\\';
+	to[1] = 'U';
 	for (int i = 9; i > 1; i--) {
 		to[i] = "0123456789ABCDEF"[value & 15];
 		value >>= 4;

@@ -161,11 +161,24 @@ static const char *kind_name(const cyaml_schema_value_t *value)
 	}
 }
 
-static bool is_whole_number(const char *text)
+/* Digits alone, without leading zeros, that an unsigned integer of so many bytes holds. */
+static bool is_whole_number(const char *text, uint32_t bytes)
 {
 	size_t digits = strspn(text, "0123456789");
+	uint64_t value = 0, limit = bytes < 8 ? (UINT64_C(1) << bytes * 8) - 1 : UINT64_MAX;
 
-	return digits > 0 && digits < 20 && !text[digits] && (digits == 1 || *text != '0');
+	if (digits == 0 || text[digits] || (digits > 1 && *text == '0')) {
+		return false;
+	}
+	for (; *text; text++) {
+		uint64_t digit = (uint64_t)(*text - '0');
+
+		if (value > (limit - digit) / 10) {
+			return false;
+		}
+		value = value * 10 + digit;
+	}
+	return true;
 }
 
 static bool is_listed(const cyaml_schema_value_t *value, const char *text)
@@ -185,7 +198,7 @@ static const char *scalar_problem(const cyaml_schema_value_t *value, const char 
 	case CYAML_STRING:
 		return !*text ? empty : NULL;
 	case CYAML_UINT:
-		return quoted || !is_whole_number(text)
+		return quoted || !is_whole_number(text, value->data_size)
 		               ? "is not a whole number (digits alone are expected)"
 		               : NULL;
 	case CYAML_BOOL:

@@ -17,9 +17,9 @@ static void read_with(const char *text, size_t length, const struct vc_spec_opti
 	memset(&result->errors, 0, sizeof result->errors);
 	result->status = vc_spec_read_memory(&source, options, &result->spec, &result->errors);
 	result->lines[0] = '\0';
-	for (size_t i = 0; i < vc_errors_kept(&result->errors); i++) {
-		(void)strcat(result->lines, vc_error_format(&result->errors.errors[i], line));
-		(void)strcat(result->lines, "\n");
+	for (size_t i = 0, at = 0; i < vc_errors_kept(&result->errors); i++) {
+		at += (size_t)snprintf(result->lines + at, sizeof result->lines - at, "%s\n",
+		                       vc_error_format(&result->errors.errors[i], line));
 	}
 	assert_int_equal(result->status == VC_OK, result->errors.count == 0);
 	assert_int_equal(result->status == VC_OK, result->spec.model != NULL);

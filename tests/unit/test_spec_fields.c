@@ -36,6 +36,7 @@ static void schema_and_table_agree(void **state)
 
 		if (!bound) {
 			fail_msg("%s is not in the schema", field->path);
+			return;
 		}
 		assert_int_equal(bound->value.type == CYAML_BOOL, field->kind == VC_FIELD_FLAG);
 		assert_int_equal(bound->value.type == CYAML_SEQUENCE, field->kind == VC_FIELD_LIST);
@@ -117,6 +118,47 @@ static void near_paths_are_offered(void **state)
 	assert_null(vc_spec_field_nearest("xyzzy"));
 }
 
+static char *read_document(void)
+{
+	FILE *file = fopen(TESTS_DIR "/../docs/spec.md", "rb");
+	char *text = calloc(1, 1 << 16);
+
+	assert_non_null(file);
+	assert_non_null(text);
+	assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);
+	(void)fclose(file);
+	return text;
+}
+
+/* Each field has a row with its default and its meaning, and each name that one takes is there. */
+static void the_document_says_what_the_table_says(void **state)
+{
+	char *text = read_document();
+	const struct vc_spec_field *field;
+	const char *name;
+
+	(void)state;
+	for (size_t i = 0; (field = vc_spec_field_at(i)) != NULL; i++) {
+		char start[160], end[400];
+		const char *row;
+
+		(void)snprintf(start, sizeof start, "\n| `%s` | ", field->path);
+		(void)snprintf(end, sizeof end, " | %s | %s |\n", field->fallback, field->summary);
+		row = strstr(text, start);
+		if (!row || strncmp(strstr(row, end) ? strchr(row + 1, '\n') - strlen(end) + 1 : "",
+		                    end, strlen(end)) != 0) {
+			fail_msg("docs/spec.md has no row%s...%s", start, end);
+		}
+		for (size_t j = 0; (name = vc_spec_choice(field, j)) != NULL; j++) {
+			(void)snprintf(start, sizeof start, "`%s`", name);
+			if (!strstr(text, start)) {
+				fail_msg("docs/spec.md does not name %s of %s", name, field->path);
+			}
+		}
+	}
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +167,7 @@ int main(void)
 		cmocka_unit_test(defaults_pass_their_own_check),
 		cmocka_unit_test(versions_are_numbers),
 		cmocka_unit_test(near_paths_are_offered),
+		cmocka_unit_test(the_document_says_what_the_table_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
