@@ -63,23 +63,53 @@ static bool was_free(const struct vc_evidence *evidence)
 	       evidence->free_bytes > sat_add(evidence->requested_bytes, 64u << 20);
 }
 
+/*
+ * What other processes hold: as the message names them, or what neither free memory nor the
+ * allocator explains, less the 1.5 GiB that a context and its libraries may take.
+ */
+static uint64_t others_bytes(const struct vc_evidence *evidence)
+{
+	const uint64_t context_bytes = 3ull << 29;
+	uint64_t explained;
+
+	if (knows(evidence, VC_KNOWS_OTHERS)) {
+		return evidence->other_processes_bytes;
+	}
+	if (!knows(evidence, VC_KNOWS_TOTAL | VC_KNOWS_FREE | VC_KNOWS_RESERVED) ||
+	    knows(evidence, VC_KNOWS_PROCESS)) {
+		return 0;
+	}
+	explained = sat_add(sat_add(evidence->free_bytes, evidence->reserved_bytes), context_bytes);
+	return sat_sub(evidence->total_bytes, explained);
+}
+
 static bool others_are_to_blame(const struct vc_evidence *evidence)
 {
-	uint64_t wanted;
+	uint64_t others = others_bytes(evidence);
 
-	if (!knows(evidence, VC_KNOWS_OTHERS | VC_KNOWS_REQUESTED | VC_KNOWS_FREE) ||
-	    evidence->other_processes_bytes < evidence->total_bytes / 20) {
-		return false;
+	return knows(evidence, VC_KNOWS_REQUESTED | VC_KNOWS_FREE) &&
+	       others > evidence->total_bytes / 100 * 3 &&
+	       others >= sat_sub(evidence->requested_bytes, evidence->free_bytes);
+}
+
+/* Live tensors and the request in thousandths of the card; 0 when not known. */
+static uint64_t live_permille(const struct vc_evidence *evidence)
+{
+	if (!knows(evidence, VC_KNOWS_TOTAL | VC_KNOWS_ALLOCATED | VC_KNOWS_REQUESTED) ||
+	    evidence->total_bytes < 1000) {
+		return 0;
 	}
-	wanted = sat_sub(evidence->requested_bytes, evidence->free_bytes);
-	return evidence->other_processes_bytes >= wanted;
+	return sat_add(evidence->allocated_bytes, evidence->requested_bytes) /
+	       (evidence->total_bytes / 1000);
 }
 
 static bool idle_would_have_done(const struct vc_evidence *evidence)
 {
 	uint64_t at_hand = idle_bytes(evidence);
 
-	if (!knows(evidence, VC_KNOWS_RESERVED | VC_KNOWS_ALLOCATED | VC_KNOWS_REQUESTED)) {
+	/* A card that live tensors fill to 92 % is full: context and libraries take the rest. */
+	if (!knows(evidence, VC_KNOWS_RESERVED | VC_KNOWS_ALLOCATED | VC_KNOWS_REQUESTED) ||
+	    live_permille(evidence) > 920) {
 		return false;
 	}
 	if (knows(evidence, VC_KNOWS_FREE)) {
@@ -120,9 +150,13 @@ static void diagnose_capacity(const struct vc_evidence *evidence, struct vc_diag
 	       "Or take a larger GPU, or more of them: 'vramcalc plan SPEC' ranks both.");
 }
 
-static void diagnose_others(struct vc_diagnosis *diagnosis)
+static void diagnose_others(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)
 {
-	conclude(diagnosis, VC_CAUSE_OTHER_PROCESS, VC_CONFIDENCE_HIGH);
+	bool named = knows(evidence, VC_KNOWS_OTHERS) &&
+	             others_bytes(evidence) > evidence->total_bytes / 5;
+
+	conclude(diagnosis, VC_CAUSE_OTHER_PROCESS,
+	         named ? VC_CONFIDENCE_HIGH : VC_CONFIDENCE_MEDIUM);
 	advise(diagnosis, "Other processes hold the memory: nvidia-smi lists them. End them or "
 	                  "take another GPU.");
 }
@@ -162,26 +196,22 @@ static void diagnose_failure(const struct vc_evidence *evidence, struct vc_diagn
 
 	if (evidence->allocated.kind == VC_TREND_RISING && !too_large) {
 		diagnose_leak(diagnosis, VC_CONFIDENCE_HIGH);
+	} else if (too_large || live_permille(evidence) > 1000) {
+		diagnose_capacity(evidence, diagnosis, VC_CONFIDENCE_HIGH);
 	} else if (was_free(evidence)) {
 		diagnose_unknown(evidence, diagnosis);
-	} else if (too_large) {
-		diagnose_capacity(evidence, diagnosis, VC_CONFIDENCE_HIGH);
 	} else if (idle_would_have_done(evidence)) {
 		diagnose_fragmentation(evidence, diagnosis);
 	} else if (others_are_to_blame(evidence)) {
-		diagnose_others(diagnosis);
+		diagnose_others(evidence, diagnosis);
 	} else if (evidence->used.kind == VC_TREND_RISING) {
 		diagnose_leak(diagnosis, VC_CONFIDENCE_MEDIUM);
 	} else if (evidence->used.kind == VC_TREND_PLATEAU && evidence->theory_bytes) {
 		diagnose_fragmentation(evidence, diagnosis);
-	} else if (evidence->refused_at_start) {
-		diagnose_capacity(evidence, diagnosis, VC_CONFIDENCE_HIGH);
-	} else if (knows(evidence, VC_KNOWS_REQUESTED) &&
-	           (knows(evidence, VC_KNOWS_ALLOCATED) || knows(evidence, VC_KNOWS_FREE))) {
+	} else if (evidence->refused_at_start || live_permille(evidence) > 0) {
 		diagnose_capacity(evidence, diagnosis,
-		                  knows(evidence, VC_KNOWS_ALLOCATED | VC_KNOWS_TOTAL)
-		                          ? VC_CONFIDENCE_HIGH
-		                          : VC_CONFIDENCE_MEDIUM);
+		                  live_permille(evidence) > 920 ? VC_CONFIDENCE_HIGH
+		                                                : VC_CONFIDENCE_MEDIUM);
 	} else if (evidence->used.kind == VC_TREND_PLATEAU) {
 		diagnose_capacity(evidence, diagnosis, VC_CONFIDENCE_MEDIUM);
 	} else if (knows(evidence, VC_KNOWS_REQUESTED)) {
