@@ -23,6 +23,7 @@ static const struct example gpus_examples[] = {
 
 static const struct example models_examples[] = {
 	{ "vramcalc models", "what plan takes by name" },
+	{ "vramcalc models llama-2", "those that have llama-2 in their name" },
 	{ NULL, NULL },
 };
 
@@ -81,9 +82,12 @@ const struct command command_table[] = {
 	{ .name = "models",
 	  .bit = ON_MODELS,
 	  .run = models_command,
-	  .operands = "",
+	  .operands = "[WORD...]",
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_MODELS,
 	  .summary = "list the bundled models",
-	  .description = "Their names are taken wherever a SPEC is.",
+	  .description = "Their names are taken wherever a SPEC is. A WORD lists those whose name "
+	                 "contains it, or whose family it is.",
 	  .examples = models_examples },
 	{ .name = "precisions",
 	  .bit = ON_PRECISIONS,

@@ -2,12 +2,15 @@
 #include "bundled.h"
 #include "commands.h"
 #include "list.h"
+#include "nearest.h"
+#include "print_text.h"
 #include "report.h"
 #include "spec.h"
 
 #include "vramcalc/vramcalc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct model_row {
 	const char *id;
@@ -101,16 +104,48 @@ static bool read_model(const char *id, struct model_row *row)
 	return true;
 }
 
+/* Whether the words of the command line ask for this model: all do where there are none. */
+static bool is_wanted(const struct text_list *words, const struct model_row *row)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		if (strstr(row->id, words->items[i]) || strcmp(row->family, words->items[i]) == 0) {
+			return true;
+		}
+	}
+	return words->count == 0;
+}
+
+static int none_wanted(const struct text_list *words)
+{
+	struct vc_nearest nearest = { .wanted = words->items[0] };
+	char shown[160];
+
+	text_copy(shown, sizeof shown, words->items[0], true);
+	for (size_t i = 0; vc_bundled_name(i); i++) {
+		vc_nearest_offer(&nearest, vc_bundled_name(i));
+	}
+	if (nearest.best) {
+		fprintf(stderr, "vramcalc models: no model is called \"%s\" (did you mean %s?)\n",
+		        shown, nearest.best);
+	} else {
+		fprintf(stderr,
+		        "vramcalc models: no model is called \"%s\" (without a word all are "
+		        "listed)\n",
+		        shown);
+	}
+	return EXIT_WRONG_INPUT;
+}
+
 int models_command(struct arguments *arguments)
 {
 	struct table table = { .id = "models",
 		               .columns = columns,
 		               .column_count = sizeof columns / sizeof *columns,
 		               .row_size = sizeof(struct model_row) };
-	struct model_row *rows;
-	struct output out;
 	size_t count = 0;
 	bool good = true;
+	struct model_row *rows;
+	struct output out;
 
 	while (vc_bundled_name(count)) {
 		count++;
@@ -121,12 +156,18 @@ int models_command(struct arguments *arguments)
 		return EXIT_WRONG_INPUT;
 	}
 	for (size_t i = 0; i < count; i++) {
-		good = read_model(vc_bundled_name(i), &rows[i]) && good;
+		struct model_row *row = &rows[table.row_count];
+
+		good = read_model(vc_bundled_name(i), row) && good;
+		table.row_count += is_wanted(&arguments->operands, row);
 	}
 	table.rows = rows;
-	table.row_count = count;
-	output_open(&out, arguments);
-	list_print(&out, "models", &table, 1);
+	if (table.row_count) {
+		output_open(&out, arguments);
+		list_print(&out, "models", &table, 1);
+	} else {
+		good = none_wanted(&arguments->operands) == EXIT_FITS;
+	}
 	free(rows);
 	return good ? EXIT_FITS : EXIT_WRONG_INPUT;
 }

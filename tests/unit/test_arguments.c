@@ -118,7 +118,7 @@ static void mistakes_get_one_clear_line(void **state)
 	               "vramcalc plan: --unit: \"gb\" will not do (expected GB, GiB, MiB or B)\n");
 	assert_refused(WORDS("plan"),
 	               "vramcalc plan: no SPEC... given (vramcalc plan --help shows examples)\n");
-	assert_refused(WORDS("models", "x"), "vramcalc models: x: one word too many\n");
+	assert_refused(WORDS("precisions", "x"), "vramcalc precisions: x: one word too many\n");
 	assert_refused(WORDS("plan", "x", "--json", "--csv"),
 	               "vramcalc plan: --json, --csv and --markdown exclude each other\n");
 	assert_refused(WORDS("gpus", "--explain"),
