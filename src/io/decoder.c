@@ -344,9 +344,12 @@ static void before_layers(struct config *config, const struct decoder *d)
 
 	config_extra(config, d->stack, VC_MODULE_EMBEDDING, d->vocab, d->hidden);
 	if (traits->learned_positions && !config_flag_or(config, KEY_ALIBI, false)) {
+		uint64_t positions = traits->positions ? config_count_or(config, KEY_POSITIONS,
+		                                                         traits->positions)
+		                                       : config_count(config, KEY_POSITIONS);
+
 		config_extra(config, d->stack, VC_MODULE_POSITION,
-		             config_count(config, KEY_POSITIONS) + traits->position_offset,
-		             d->hidden);
+		             positions + traits->position_offset, d->hidden);
 	}
 	if (traits->embedding_norm) {
 		config_extra(config, d->stack, VC_MODULE_NORM, norm_size(traits->norm, d->hidden),

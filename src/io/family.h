@@ -48,6 +48,7 @@ struct decoder_traits {
 	enum qk_norm qk_norm;
 	const char *qk_norm_key; /* flag that turns it on; NULL: always on */
 	bool learned_positions, no_rotary;
+	uint64_t positions;      /* learned: the configuration class's default, where it has one */
 	uint8_t position_offset; /* rows before the first (OPT 2) */
 	bool embedding_norm;
 	bool no_attention, no_ffn; /* of the base layer */
