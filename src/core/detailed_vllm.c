@@ -61,7 +61,20 @@ static bool has_tower(const struct vc_model *model)
 	return false;
 }
 
-/* V1 needs sm_80, and for an fp8 cache Hopper's kernels, until V0 is gone. */
+static bool has_state_or_encoder(const struct vc_model *model)
+{
+	for (uint32_t k = 0; k < model->kind_count; k++) {
+		for (uint32_t m = 0; m < model->kinds[k].mixer_count; m++) {
+			if (model->kinds[k].mixers[m].type >= VC_MIXER_CROSS_ATTENTION) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* V1 needs sm_80, for an fp8 cache Hopper's kernels, and up to 0.9 a model without states and
+ * cross-attention, until V0 is gone. */
 static bool runs_v1(const struct vllm *vllm)
 {
 	const struct vc_gpu *gpu = vllm->request->gpu;
@@ -70,6 +83,10 @@ static bool runs_v1(const struct vllm *vllm)
 
 	if (allowed != 1) {
 		return allowed > 1;
+	}
+	if (!version_at_least(vllm->version, (struct vc_version){ 0, 10, 0 }) &&
+	    has_state_or_encoder(vllm->request->model)) {
+		return false;
 	}
 	return gpu->compute_capability >= 80 && (!fp8_cache || gpu->compute_capability == 90);
 }
@@ -161,6 +178,7 @@ static void set_weights(struct vllm *vllm)
 	uint32_t capability = request->gpu->compute_capability;
 	bool triton = capability >= 90 && policy(vllm, VLLM_TRITON_MXFP4);
 	bool gemma2 = strcmp(request->model->family, "gemma2") == 0;
+	bool gemma3 = strncmp(request->model->family, "gemma3", 6) == 0;
 	bool mrope = family_has_mrope(request->model->family);
 	struct weight_traits traits = {
 		.vocab_multiple = 64,
@@ -171,6 +189,9 @@ static void set_weights(struct vllm *vllm)
 		.remainder_on_last_stage = !policy(vllm, VLLM_EVEN_STAGES),
 		.rotary_per_layer = gemma2 && !policy(vllm, VLLM_SHARED_GEMMA2_ROPE),
 		.rotary_factor = mrope ? (uint32_t)policy(vllm, VLLM_MROPE_FACTOR) : 1,
+		/* its sliding layers have a base of their own */
+		.rotary_tables = gemma3 ? 2 : 1,
+		.rotary_positions = family_positions(request->model->family),
 	};
 
 	vllm->parts.weights = serving_weights(request, &traits);
@@ -296,8 +317,20 @@ static void set_graphs(struct vllm *vllm)
 	}
 }
 
-/* Outside torch on one GPU, context left out: 0.05 GiB on T4 and A10, 0.08 to 0.10 on L40S, V100
- * and A100-40, 0.12 to 0.26 on 80 GB GPUs (github.com/vllm-project/vllm issues 12330, 12126). */
+/* Outside torch on one GPU, context left out: 0.05 GiB on T4 and A10; 0.08 to 0.10 on L40S, V100
+ * and A100-40 (github.com/vllm-project/vllm/issues/12330); 0.26 on A100-80, 0.16 on H100
+ * (github.com/vllm-project/vllm/pull/12126). */
+static uint64_t process_bytes(const struct vllm *vllm)
+{
+	if (vllm->usable_bytes < 30 * GIB) {
+		return 51ull * MIB;
+	}
+	if (vllm->usable_bytes < 70 * GIB) {
+		return 102ull * MIB;
+	}
+	return (vllm->request->gpu->compute_capability == 80 ? 266ull : 164ull) * MIB;
+}
+
 static void set_outside(struct vllm *vllm)
 {
 	const struct vc_gpu *gpu = vllm->request->gpu;
@@ -305,9 +338,7 @@ static void set_outside(struct vllm *vllm)
 	struct serving_parts *parts = &vllm->parts;
 	uint32_t ranks = vllm->request->parallelism.tensor;
 
-	parts->framework_bytes = vllm->usable_bytes < 30 * GIB   ? 51ull * MIB
-	                         : vllm->usable_bytes < 70 * GIB ? 102ull * MIB
-	                                                         : 164ull * MIB;
+	parts->framework_bytes = process_bytes(vllm);
 	if (ranks > 1) {
 		parts->communication_bytes =
 		        sat_sub(device_communication_bytes(gpu, ranks), parts->framework_bytes);

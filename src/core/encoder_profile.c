@@ -18,16 +18,17 @@ struct item_size {
 	const char *family;
 	uint64_t tokens, patches_per_token, patch_elements;
 	bool mrope;
+	uint64_t positions; /* max_position_embeddings of all published sizes; 0: they differ */
 };
 
 static const struct item_size item_sizes[] = {
-	{ "qwen2_vl", 16384, 4, 1176, true },     { "qwen2_5_vl", 16384, 4, 1176, true },
-	{ "qwen2_5_omni", 16384, 4, 1176, true }, { "qwen3_vl", 16384, 4, 1536, true },
-	{ "qwen3_vl_moe", 16384, 4, 1536, true }, { "gemma3", 256, 16, 588, false },
+	{ "qwen2_vl", 16384, 4, 1176, true, 0 },     { "qwen2_5_vl", 16384, 4, 1176, true, 128000 },
+	{ "qwen2_5_omni", 16384, 4, 1176, true, 0 }, { "qwen3_vl", 16384, 4, 1536, true, 0 },
+	{ "qwen3_vl_moe", 16384, 4, 1536, true, 0 }, { "gemma3", 256, 16, 588, false, 0 },
 };
 
 /* Other towers: as many tokens as patches, 14 x 14 pixels of three colours. */
-static const struct item_size plain_item = { "", 576, 1, 588, false };
+static const struct item_size plain_item = { "", 576, 1, 588, false, 0 };
 
 static const struct item_size *item_size(const char *family)
 {
@@ -44,6 +45,11 @@ bool family_has_mrope(const char *family)
 	return item_size(family)->mrope;
 }
 
+uint64_t family_positions(const char *family)
+{
+	return item_size(family)->positions;
+}
+
 static const struct vc_stack *tower(const struct vc_model *model)
 {
 	for (uint32_t i = 0; i < model->stack_count; i++) {
@@ -55,14 +61,14 @@ static const struct vc_stack *tower(const struct vc_model *model)
 }
 
 /* Elements alive per patch in the widest moment. With rotary embeddings in 32 bits beside queries,
- * keys and values (Qwen-VL) about 30 hidden sizes: 4.92 GiB for one image of 65,536 patches of
- * 1280 (vLLM 0.8, Qwen2.5-VL-7B). Otherwise the feed-forward part. */
+ * keys and values (Qwen-VL): 3 fused, 3 apart, 2 joined, 4 and 4 in 32 bits and rotated, 2 back in
+ * 16 bits, 2 around: 20 hidden sizes. Otherwise the feed-forward part. */
 static uint64_t patch_width(const struct vc_model *model, const struct vc_stack *stack, bool mrope)
 {
 	const struct vc_ffn *ffn = &model->kinds[stack->pattern[0]].ffns[0];
 	uint64_t dense = sat_add(sat_mul(ffn->type == VC_FFN_GATED ? 3 : 2, ffn->size),
 	                         sat_mul(4, stack->hidden_size));
-	uint64_t rotary = mrope ? sat_mul(30, stack->hidden_size) : 0;
+	uint64_t rotary = mrope ? sat_mul(20, stack->hidden_size) : 0;
 
 	return dense > rotary ? dense : rotary;
 }

@@ -19,4 +19,7 @@ struct encoder_profile encoder_profile(const struct vc_request *request, uint64_
 /* A family whose rotary positions are three-dimensional (Qwen-VL). */
 bool family_has_mrope(const char *family);
 
+/* Positions that all published sizes of a family allow; 0: they differ or are not listed. */
+uint64_t family_positions(const char *family);
+
 #endif

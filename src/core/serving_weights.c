@@ -160,23 +160,28 @@ static struct layer_range stage_layers(const struct rank *rank, uint32_t layers,
 	return range;
 }
 
-/* Rotary tables: cosines and sines of every position, once per distinct rope, in 16 bits. */
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Rotary tables: cosines and sines of every position, once per distinct rope, in 16 bits. A config
+ * that allows fewer positions than the spec uses is a stub. */
 static void put_rotary(struct walk *walk)
 {
+	const struct weight_traits *traits = walk->traits;
 	const struct vc_model *model = walk->request->model;
-	uint64_t positions = model->max_position_embeddings;
-	uint64_t length = walk->request->workload.sequence_length;
-	uint64_t tables = model->rotary_tables ? model->rotary_tables : 1;
+	uint64_t positions = max_u64(model->max_position_embeddings, traits->rotary_positions);
+	uint64_t tables = max_u64(model->rotary_tables, max_u64(traits->rotary_tables, 1));
 
 	if (model->rotary_dim == 0) {
 		return;
 	}
-	/* A config that allows fewer positions than the spec uses is a stub. */
-	positions = positions > length ? positions : length;
-	if (walk->traits->rotary_factor > 1) {
-		positions = sat_mul(positions, walk->traits->rotary_factor);
+	positions = max_u64(positions, walk->request->workload.sequence_length);
+	if (traits->rotary_factor > 1) {
+		positions = sat_mul(positions, traits->rotary_factor);
 	}
-	if (walk->traits->rotary_per_layer) {
+	if (traits->rotary_per_layer) {
 		tables = walk->sum.range.end - walk->sum.range.begin;
 	}
 	put_block(walk, sat_mul3(positions, model->rotary_dim, 2), tables);
