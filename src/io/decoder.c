@@ -38,9 +38,12 @@ static void read_heads(struct config *config, struct decoder *d)
 {
 	bool latent = config_item(config, "kv_lora_rank") != NULL;
 
-	d->heads = config_count(config, KEY_HEADS);
-	d->kv_heads = config_count_or(config, KEY_KV_HEADS,
-	                              config_flag_or(config, "multi_query", false) ? 1 : d->heads);
+	d->heads = config_count_by_layer(config, KEY_HEADS, d->layers, &d->heads_list);
+	d->kv_heads = config_flag_or(config, "multi_query", false) ? 1 : d->heads;
+	if (config_item(config, KEY_KV_HEADS)) {
+		d->kv_heads =
+		        config_count_by_layer(config, KEY_KV_HEADS, d->layers, &d->kv_heads_list);
+	}
 	d->head_dim = config_count_or(config, KEY_HEAD_DIM, d->heads ? d->hidden / d->heads : 0);
 	if (config_failed(config) || latent) {
 		return;
@@ -50,7 +53,7 @@ static void read_heads(struct config *config, struct decoder *d)
 		config_fail(config, KEY_HEADS, "does not divide hidden_size %d (expected head_dim)",
 		            (int)d->hidden);
 	}
-	if (d->heads % d->kv_heads != 0) {
+	if (d->kv_heads == 0 || d->heads % d->kv_heads != 0) {
 		config_fail(config, KEY_KV_HEADS, "does not divide the %d attention heads",
 		            (int)d->heads);
 	}
@@ -78,137 +81,16 @@ static void read_facts(struct config *config, struct decoder *d)
 	d->period = config_count_or(config, "sliding_window_pattern _sliding_window_pattern",
 	                            traits->period);
 	d->tied = config_tied(config, traits->tied);
-	d->ffn_size = config_number_or(config, KEY_FFN, traits->plain_ffn ? 4 * d->hidden : 0);
+	d->ffn_size = traits->plain_ffn ? 4 * d->hidden : 0;
+	if (config_item(config, KEY_FFN)) {
+		d->ffn_size = config_count_by_layer(config, KEY_FFN, d->layers, &d->ffn_list);
+	}
 	read_experts(config, d);
 	if (traits->facts) {
 		traits->facts(config, d);
 	}
 	if (d->ffn_size == 0 && d->experts == 0 && !traits->no_ffn) {
 		config_count(config, KEY_FFN);
-	}
-}
-
-/* ---- Patterns */
-
-bool slides_always(const struct decoder *d, uint32_t layer)
-{
-	(void)d;
-	(void)layer;
-	return true;
-}
-
-bool slides_but_every_nth(const struct decoder *d, uint32_t layer)
-{
-	return d->period == 0 || (layer + 1) % d->period != 0;
-}
-
-static enum layer_type layer_type(struct config *config, const cJSON *item)
-{
-	static const struct {
-		const char *name;
-		enum layer_type type;
-	} names[] = {
-		{ "full_attention", LAYER_FULL },
-		{ "attention", LAYER_FULL },
-		{ "global_attention", LAYER_FULL },
-		{ "global", LAYER_FULL },
-		{ "full", LAYER_FULL },
-		{ "sliding_attention", LAYER_SLIDING },
-		{ "local_attention", LAYER_SLIDING },
-		{ "local", LAYER_SLIDING },
-		{ "chunked_attention", LAYER_CHUNKED },
-		{ "linear_attention", LAYER_LINEAR },
-		{ "mamba", LAYER_LINEAR },
-		{ "mamba2", LAYER_LINEAR },
-		{ "conv", LAYER_LINEAR },
-		{ "recurrent", LAYER_LINEAR },
-		{ "kda", LAYER_LINEAR },
-		{ "indexed_attention", LAYER_FULL },
-	};
-
-	if (!cJSON_IsString(item)) {
-		config_fail(config, KEY_LAYER_TYPES, "has an entry that is not a string");
-		return LAYER_FULL;
-	}
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		if (strcmp(item->valuestring, names[i].name) == 0) {
-			return names[i].type;
-		}
-	}
-	config->model->known_family = false;
-	return LAYER_FULL;
-}
-
-static void read_types(struct config *config, struct decoder *d)
-{
-	const struct decoder_traits *traits = &d->family->decoder;
-	const cJSON *list = config_list(config, KEY_LAYER_TYPES, d->layers), *item;
-	uint32_t i = 0;
-
-	if (list) {
-		cJSON_ArrayForEach(item, list)
-		{
-			d->types[i++] = (uint8_t)layer_type(config, item);
-		}
-		return;
-	}
-	for (i = 0; i < d->layers && d->window > 0 && traits->slides; i++) {
-		d->types[i] = traits->slides(d, i) ? LAYER_SLIDING : LAYER_FULL;
-	}
-}
-
-static bool in_list(const cJSON *list, uint32_t value)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		if (cJSON_IsNumber(item) && item->valuedouble == value) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* "mlp_layer_types": ["dense", "sparse", ...], or a list of 0 and 1. */
-static bool read_moe_list(struct config *config, struct decoder *d, const char *key)
-{
-	const cJSON *list = config_list(config, key, d->layers), *item;
-	uint32_t i = 0;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		bool sparse = cJSON_IsString(item) ? strcmp(item->valuestring, "dense") != 0
-		                                   : item->valuedouble > 0;
-
-		d->moe[i++] = sparse;
-	}
-	return list != NULL;
-}
-
-/* Which layers have experts, by every key that a family may state it with. */
-static void read_moe_layers(struct config *config, struct decoder *d)
-{
-	const char *freq = "moe_layer_freq";
-	bool listed = cJSON_IsArray(config_item(config, freq));
-	uint64_t step = config_count_or(config, "decoder_sparse_step", 1);
-	uint64_t first = config_number_or(config, KEY_FIRST_DENSE, 0);
-	uint64_t every = listed ? 1 : config_count_or(config, freq, 1);
-	const cJSON *dense = config_list(config, "mlp_only_layers", 0);
-
-	if (config_failed(config) || d->experts == 0 ||
-	    read_moe_list(config, d, "mlp_layer_types") ||
-	    (listed && read_moe_list(config, d, freq))) {
-		return;
-	}
-	for (uint32_t i = 0; i < d->layers; i++) {
-		d->moe[i] =
-		        i >= first && i % every == 0 && (i + 1) % step == 0 && !in_list(dense, i);
-	}
-	if (d->family->decoder.has_experts) {
-		for (uint32_t i = 0; i < d->layers; i++) {
-			d->moe[i] = d->family->decoder.has_experts(config, d, i);
-		}
 	}
 }
 
@@ -333,6 +215,7 @@ void decoder_layer(struct config *config, const struct decoder *d, uint32_t laye
 	if (d->moe[layer]) {
 		memcpy(&kind->ffns[0], &d->expert_ffn, sizeof d->expert_ffn);
 	}
+	decoder_by_layer(config, d, layer, kind);
 	if (traits->layer) {
 		traits->layer(config, d, layer, kind);
 	}
@@ -441,8 +324,8 @@ void read_decoder(struct config *config, const struct family *family)
 	d->family = family;
 	read_facts(config, d);
 	if (!config_failed(config)) {
-		read_types(config, d);
-		read_moe_layers(config, d);
+		decoder_read_types(config, d);
+		decoder_read_moe(config, d);
 		read_base(config, d);
 	}
 	if (!config_failed(config)) {

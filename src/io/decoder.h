@@ -20,6 +20,7 @@ struct decoder {
 	uint64_t hidden, layers, heads, kv_heads, head_dim, ffn_size, vocab, positions;
 	uint64_t window, period; /* sliding window; every period-th layer attends to all */
 	uint64_t experts, experts_per_token, expert_size, shared_size;
+	const cJSON *heads_list, *kv_heads_list, *ffn_list; /* where they differ by layer */
 	bool tied;
 	uint32_t stack;
 	uint8_t types[VC_MAX_LAYERS]; /* enum layer_type */
@@ -31,6 +32,15 @@ struct decoder {
 /* For traits.slides */
 bool slides_always(const struct decoder *d, uint32_t layer);
 bool slides_but_every_nth(const struct decoder *d, uint32_t layer);
+
+/* Steps of read_decoder(): what the keys say of each layer. */
+void decoder_read_types(struct config *config, struct decoder *d);
+void decoder_read_moe(struct config *config, struct decoder *d);
+void decoder_by_layer(struct config *config, const struct decoder *d, uint32_t layer,
+                      struct vc_layer_kind *kind);
+/* A count, or a list of one per layer: then the first, and the list. */
+uint64_t config_count_by_layer(struct config *config, const char *names, uint64_t layers,
+                               const cJSON **list);
 
 /* One layer as the traits and the patterns have it. */
 void decoder_layer(struct config *config, const struct decoder *d, uint32_t layer,

@@ -75,8 +75,8 @@ struct family {
 extern const struct family unknown_multimodal, tower_families[], multimodal_families[],
         rotary_encoder_families[];
 extern const struct family dense_families[], expert_families[], latent_families[], mamba_families[],
-        linear_families[], encoder_families[], seq2seq_families[], vision_families[],
-        convnet_families[];
+        gemma_families[], linear_families[], encoder_families[], seq2seq_families[],
+        vision_families[], convnet_families[];
 
 /* The defaults of the class of a model_type that occurs inside others; NULL: none are needed. */
 const char *family_defaults(const char *model_type);
