@@ -338,6 +338,7 @@ struct vc_model {
 	uint64_t params; /* as the user states them; 0: count the shape */
 	enum vc_model_source source;
 	bool known_family; /* false: read as the nearest kind, with a note and a wider range */
+	uint64_t assumed_positions; /* of a learned table whose size no key gave; 0: none */
 	uint64_t vocab_size;
 	uint64_t max_position_embeddings;
 	uint64_t rotary_dim;    /* of one head; 0: no rotary table */

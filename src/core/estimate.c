@@ -1,6 +1,7 @@
 /* One request, one ledger: resolves a copy and hands it to the method. */
 #include "estimate.h"
 
+#include "ledger.h"
 #include "sat.h"
 
 #include <string.h>
@@ -24,6 +25,32 @@ uint64_t vc_recommended_bytes(uint64_t total_bytes, const struct vc_rule_options
 	return sat_scale_up(sat_add(total_bytes, overhead_bytes), margin_ppm, 1000000);
 }
 
+/* What reading the model took for granted, and what that does to the certainty of the result. */
+static void note_model(const struct vc_model *model, struct vc_ledger *ledger)
+{
+	uint64_t spread = vc_ledger_component(ledger, VC_COMPONENT_WEIGHTS) / 10;
+
+	if (model->assumed_positions) {
+		vc_ledger_note(ledger, "positions-assumed",
+		               "The size of the learned position table is not given: {0} positions "
+		               "are assumed, as the architecture's default.",
+		               (const uint64_t[3]){ model->assumed_positions, 0, 0 });
+	}
+	if (model->known_family || !vc_model_has_shape(model)) {
+		return;
+	}
+	vc_ledger_note(ledger, "family-unknown",
+	               "This model type is not known: its keys are read as the nearest kind of "
+	               "model, and the range is wider by 10 % of the weights.",
+	               NULL);
+	ledger->low_bytes = sat_sub(ledger->low_bytes, spread);
+	ledger->high_bytes = sat_add(ledger->high_bytes, spread);
+	if (ledger->method == VC_METHOD_DETAILED) {
+		ledger->need_bytes = sat_add(ledger->need_bytes, spread);
+		ledger->recommended_bytes = ledger->need_bytes;
+	}
+}
+
 enum vc_status vc_estimate(const struct vc_request *request, struct vc_ledger *ledger,
                            struct vc_error *error)
 {
@@ -36,6 +63,10 @@ enum vc_status vc_estimate(const struct vc_request *request, struct vc_ledger *l
 	}
 	ledger->method = resolved.method;
 	ledger->gpus = vc_layout_gpus(&resolved.parallelism);
-	return resolved.method == VC_METHOD_RULE ? vc_estimate_rule(&resolved, ledger, error)
-	                                         : vc_estimate_detailed(&resolved, ledger, error);
+	status = resolved.method == VC_METHOD_RULE ? vc_estimate_rule(&resolved, ledger, error)
+	                                           : vc_estimate_detailed(&resolved, ledger, error);
+	if (status == VC_OK) {
+		note_model(resolved.model, ledger);
+	}
+	return status;
 }

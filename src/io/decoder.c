@@ -227,9 +227,14 @@ static void before_layers(struct config *config, const struct decoder *d)
 
 	config_extra(config, d->stack, VC_MODULE_EMBEDDING, d->vocab, d->hidden);
 	if (traits->learned_positions && !config_flag_or(config, KEY_ALIBI, false)) {
-		uint64_t positions = traits->positions ? config_count_or(config, KEY_POSITIONS,
-		                                                         traits->positions)
-		                                       : config_count(config, KEY_POSITIONS);
+		uint64_t positions = d->positions;
+
+		if (positions == 0 && traits->positions) {
+			positions = traits->positions;
+			config->model->assumed_positions = positions;
+		} else if (positions == 0) {
+			positions = config_count(config, KEY_POSITIONS);
+		}
 
 		config_extra(config, d->stack, VC_MODULE_POSITION,
 		             positions + traits->position_offset, d->hidden);
