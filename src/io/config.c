@@ -7,17 +7,19 @@
 #include <string.h>
 
 static const struct family *const tables[] = {
-	dense_families,         expert_families,  latent_families,  mamba_families,
-	gemma_families,         linear_families,  encoder_families, seq2seq_families,
-	vision_families,        convnet_families, tower_families,   multimodal_families,
-	rotary_encoder_families
+	dense_families,          expert_families,  latent_families,  mamba_families,
+	gemma_families,          linear_families,  encoder_families, seq2seq_families,
+	vision_families,         convnet_families, tower_families,   multimodal_families,
+	rotary_encoder_families, joint_families,   audio_families,   hierarchical_families,
 };
 
 static const struct family *find_family(const char *model_type)
 {
+	const char *row = family_alias(model_type);
+
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
 		for (const struct family *f = tables[i]; f->model_type; f++) {
-			if (strcmp(f->model_type, model_type) == 0) {
+			if (strcmp(f->model_type, row) == 0) {
 				return f;
 			}
 		}

@@ -73,11 +73,13 @@ struct family {
 
 /* Tables end with a row whose model_type is NULL. */
 extern const struct family unknown_multimodal, tower_families[], multimodal_families[],
-        rotary_encoder_families[];
+        rotary_encoder_families[], joint_families[], audio_families[], hierarchical_families[];
 extern const struct family dense_families[], expert_families[], latent_families[], mamba_families[],
         gemma_families[], linear_families[], encoder_families[], seq2seq_families[],
         vision_families[], convnet_families[];
 
+/* The model_type whose row stands for this one too; itself where there is none. */
+const char *family_alias(const char *model_type);
 /* The defaults of the class of a model_type that occurs inside others; NULL: none are needed. */
 const char *family_defaults(const char *model_type);
 
@@ -99,6 +101,7 @@ const char *family_defaults(const char *model_type);
 	"max_position_embeddings n_positions max_seq_len seq_length max_sequence_length"
 #define KEY_TIED          "tie_word_embeddings tie_embeddings"
 #define KEY_TEXT_CONFIG   "text_config llm_config language_config thinker_config.text_config"
+#define KEY_AUDIO_CONFIG  "audio_config thinker_config.audio_config"
 #define KEY_VISION_CONFIG "vision_config vision_encoder_config thinker_config.vision_config"
 #define KEY_EXPERTS                                                                                \
 	"num_local_experts num_experts n_routed_experts moe_num_experts num_routed_experts "       \

@@ -2,31 +2,18 @@
  * Language models that see or hear: a decoder, towers, and what joins them. Shapes from
  * huggingface/transformers, src/transformers/models/; docs/architectures.md.
  */
+#include "multimodal.h"
+
 #include "decoder.h"
-#include "tower.h"
 
 #include <string.h>
 
-struct join {
-	uint32_t text_stack, stack; /* of the language model, of the tower */
-	uint64_t text, width;       /* their hidden sizes */
-};
-
-typedef void put_join(struct config *config, const struct join *join);
-
-struct multimodal_traits {
-	const char *text, *vision; /* read as these where the parts do not say */
-	put_join *join;
-	const char *vision_names; /* where the tower's config is; NULL: KEY_VISION_CONFIG */
-};
-
-static void projector(struct config *config, const struct join *join, uint64_t in, uint64_t out,
-                      bool bias)
+void projector(struct config *config, const struct join *join, uint64_t in, uint64_t out, bool bias)
 {
 	config_linear(config, join->stack, VC_MODULE_PROJECTOR, in, out, bias)->last = true;
 }
 
-static void projector_elements(struct config *config, const struct join *join, uint64_t elements)
+void projector_elements(struct config *config, const struct join *join, uint64_t elements)
 {
 	config_elements(config, join->stack, VC_MODULE_PROJECTOR, elements)->last = true;
 }
@@ -41,13 +28,16 @@ static void read_text(struct config *config, const char *fallback)
 	}
 }
 
-static void read_multimodal(struct config *config, const struct family *family)
+void read_multimodal(struct config *config, const struct family *family)
 {
 	const struct multimodal_traits *traits = family->traits;
 	const char *names = traits->vision_names ? traits->vision_names : KEY_VISION_CONFIG;
 	struct join join = { .text_stack = config->model->stack_count };
 
 	read_text(config, traits->text);
+	if (traits->audio && config_item(config, KEY_AUDIO_CONFIG)) {
+		config_tower(config, KEY_AUDIO_CONFIG, traits->audio);
+	}
 	if (config_failed(config) || !config_item(config, names)) {
 		return;
 	}
@@ -67,7 +57,7 @@ static uint64_t feature_layers(const struct config *config)
 	return cJSON_IsArray(item) ? (uint64_t)cJSON_GetArraySize(item) : 1;
 }
 
-static void join_llava(struct config *config, const struct join *join)
+void join_llava(struct config *config, const struct join *join)
 {
 	bool bias = config_flag_or(config, "multimodal_projector_bias", true);
 
@@ -102,7 +92,7 @@ static void join_gemma3(struct config *config, const struct join *join)
 	projector_elements(config, join, join->width);
 }
 
-static void join_mistral3(struct config *config, const struct join *join)
+void join_mistral3(struct config *config, const struct join *join)
 {
 	uint64_t side = config_count_or(config, "spatial_merge_size", 2);
 
@@ -208,38 +198,52 @@ static void mllama_extras(struct config *config, const struct decoder *d)
 }
 
 static const struct multimodal_traits
-        llava = { "llama", "clip_vision_model", join_llava, NULL },
-        llava_next = { "llama", "clip_vision_model", join_llava_next, NULL },
-        llava_onevision = { "qwen2", "siglip_vision_model", join_llava_next, NULL },
-        vipllava = { "llama", "clip_vision_model", join_vipllava, NULL },
-        paligemma = { "gemma", "siglip_vision_model", join_paligemma, NULL },
-        gemma3 = { "gemma3_text", "siglip_vision_model", join_gemma3, NULL },
-        mistral3 = { "mistral", "pixtral", join_mistral3, NULL },
-        idefics3 = { "llama", "idefics3_vision", join_idefics3, NULL },
-        smolvlm = { "llama", "smolvlm_vision", join_idefics3, NULL },
-        internvl = { "qwen2", "internvl_vision", join_internvl, NULL },
-        llama4 = { "llama4_text", "llama4_vision_model", join_llama4, NULL },
-        mllama = { "mllama_text_model", "mllama_vision_model", join_mllama, NULL },
-        lfm2_vl = { "lfm2", "siglip2_vision_model", join_lfm2, NULL },
-        qwen2_vl = { "qwen2_vl_text", "qwen2_vl_vision", NULL, NULL },
-        qwen2_5_vl = { "qwen2_5_vl_text", "qwen2_5_vl_vision", NULL, NULL },
-        qwen3_vl = { "qwen3_vl_text", "qwen3_vl_vision", NULL, NULL },
-        qwen3_vl_moe = { "qwen3_vl_moe_text", "qwen3_vl_moe_vision", NULL, NULL },
-        glm4v = { "glm4v_text", "glm4v_vision", NULL, NULL },
-        glm4v_moe = { "glm4v_moe_text", "glm4v_moe_vision", NULL, NULL },
-        qwen2_audio = { "qwen2", "qwen2_audio_encoder", join_one_linear, "audio_config" },
-        unknown = { NULL, "siglip_vision_model", join_llava, NULL };
+        llava = { .text = "llama", .vision = "clip_vision_model", .join = join_llava },
+        llava_next = { .text = "llama", .vision = "clip_vision_model", .join = join_llava_next },
+        llava_onevision = { .text = "qwen2",
+	                    .vision = "siglip_vision_model",
+	                    .join = join_llava_next },
+        vipllava = { .text = "llama", .vision = "clip_vision_model", .join = join_vipllava },
+        paligemma = { .text = "gemma", .vision = "siglip_vision_model", .join = join_paligemma },
+        gemma3 = { .text = "gemma3_text", .vision = "siglip_vision_model", .join = join_gemma3 },
+        lighton_ocr = { .text = "qwen3", .vision = "pixtral", .join = join_mistral3 },
+        deepseek_vl = { .text = "llama", .vision = "siglip_vision_model", .join = join_llava },
+        qwen3_5 = { .text = "qwen3_5_text", .vision = "qwen3_5_vision" },
+        qwen3_5_moe = { .text = "qwen3_5_moe_text", .vision = "qwen3_5_moe_vision" },
+        mistral3 = { .text = "mistral", .vision = "pixtral", .join = join_mistral3 },
+        idefics3 = { .text = "llama", .vision = "idefics3_vision", .join = join_idefics3 },
+        smolvlm = { .text = "llama", .vision = "smolvlm_vision", .join = join_idefics3 },
+        internvl = { .text = "qwen2", .vision = "internvl_vision", .join = join_internvl },
+        llama4 = { .text = "llama4_text", .vision = "llama4_vision_model", .join = join_llama4 },
+        mllama = { .text = "mllama_text_model",
+	           .vision = "mllama_vision_model",
+	           .join = join_mllama },
+        lfm2_vl = { .text = "lfm2", .vision = "siglip2_vision_model", .join = join_lfm2 },
+        qwen2_vl = { .text = "qwen2_vl_text", .vision = "qwen2_vl_vision" },
+        qwen2_5_vl = { .text = "qwen2_5_vl_text", .vision = "qwen2_5_vl_vision" },
+        qwen3_vl = { .text = "qwen3_vl_text", .vision = "qwen3_vl_vision" },
+        qwen3_vl_moe = { .text = "qwen3_vl_moe_text", .vision = "qwen3_vl_moe_vision" },
+        glm4v = { .text = "glm4v_text", .vision = "glm4v_vision" },
+        glm4v_moe = { .text = "glm4v_moe_text", .vision = "glm4v_moe_vision" },
+        qwen2_audio = { .text = "qwen2",
+	                .vision = "qwen2_audio_encoder",
+	                .join = join_one_linear,
+	                .vision_names = "audio_config" },
+        unknown = { .vision = "siglip_vision_model", .join = join_llava };
 
 const struct family unknown_multimodal = { "unknown", read_multimodal, .traits = &unknown };
 
 const struct family multimodal_families[] = {
+	{ "deepseek_vl", read_multimodal, .traits = &deepseek_vl },
 	{ "gemma3", read_multimodal, .traits = &gemma3 },
 	{ "glm4v", read_multimodal, .traits = &glm4v },
 	{ "glm4v_moe", read_multimodal, .traits = &glm4v_moe },
 	{ "idefics3", read_multimodal, .traits = &idefics3 },
 	{ "internvl", read_multimodal, .traits = &internvl },
+	{ "internvl_chat", read_multimodal, .traits = &internvl },
 	{ "lfm2_vl", read_multimodal, .traits = &lfm2_vl },
 	{ "llama4", read_multimodal, .traits = &llama4 },
+	{ "lighton_ocr", read_multimodal, .traits = &lighton_ocr },
 	{ "llava", read_multimodal, .traits = &llava },
 	{ "llava_next", read_multimodal, .traits = &llava_next },
 	{ "llava_next_video", read_multimodal, .traits = &llava_next },
@@ -249,16 +253,12 @@ const struct family multimodal_families[] = {
 	{ "mllama_text_model", .decoder = { .layer = mllama_layer, .extras = mllama_extras } },
 	{ "paligemma", read_multimodal, .traits = &paligemma },
 	{ "qwen2_5_vl", read_multimodal, .traits = &qwen2_5_vl },
-	{ "qwen2_5_vl_text", .decoder = { .qkv_bias = true } },
 	{ "qwen2_audio", read_multimodal, .traits = &qwen2_audio },
 	{ "qwen2_vl", read_multimodal, .traits = &qwen2_vl },
-	{ "qwen2_vl_text", .decoder = { .qkv_bias = true } },
+	{ "qwen3_5", read_multimodal, .traits = &qwen3_5 },
+	{ "qwen3_5_moe", read_multimodal, .traits = &qwen3_5_moe },
 	{ "qwen3_vl", read_multimodal, .traits = &qwen3_vl },
 	{ "qwen3_vl_moe", read_multimodal, .traits = &qwen3_vl_moe },
-	{ "qwen3_vl_moe_text",
-	  .decoder = { .qk_norm = QK_NORM_HEAD, .qkv_bias_key = "attention_bias" } },
-	{ "qwen3_vl_text",
-	  .decoder = { .qk_norm = QK_NORM_HEAD, .qkv_bias_key = "attention_bias" } },
 	{ "smolvlm", read_multimodal, .traits = &smolvlm },
 	{ "vipllava", read_multimodal, .traits = &vipllava },
 	{ .model_type = NULL },

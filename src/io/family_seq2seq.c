@@ -167,9 +167,9 @@ static void whisper_front(struct config *config, uint32_t stack)
 	config->model->stacks[stack].fixed_tokens = frames;
 }
 
-static const struct bart_half whisper_encoder = { "encoder_layers",
-	                                          "encoder_attention_heads",
-	                                          "encoder_ffn_dim",
+static const struct bart_half whisper_encoder = { "encoder_layers num_hidden_layers",
+	                                          "encoder_attention_heads num_attention_heads",
+	                                          "encoder_ffn_dim intermediate_size",
 	                                          "max_source_positions",
 	                                          "",
 	                                          false },
