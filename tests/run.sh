@@ -61,10 +61,12 @@ with_sanitizers() {
 # Unit tests directly, golden runs through the same test with valgrind before the program.
 # shellcheck disable=SC2016  # $0 is the inner shell's
 with_valgrind() {
+	mkdir -p build/valgrind
 	find build/gcc/tests -maxdepth 1 -name 'test_*' -type f | sort |
 		xargs -P "$jobs" -n 1 sh -c \
-			'valgrind -q --leak-check=full --error-exitcode=99 "$0" >"$0.valgrind" 2>&1 ||
-				{ cat "$0.valgrind"; exit 255; }' &&
+			'log=build/valgrind/$(basename "$0")
+			valgrind -q --leak-check=full --error-exitcode=99 "$0" >"$log" 2>&1 ||
+				{ cat "$log"; exit 255; }' &&
 		VRAMCALC_UNDER='valgrind;-q;--leak-check=full;--error-exitcode=99' \
 			ctest --test-dir build/gcc -j "$jobs" -R '^cli/' --output-on-failure
 }

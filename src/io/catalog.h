@@ -98,6 +98,11 @@ size_t vc_catalog_find(const struct vc_catalog *catalog, const char *name,
 /* The id, alias or family nearest to an unknown name; NULL where none is near. */
 const char *vc_catalog_nearest(const struct vc_catalog *catalog, const char *name);
 
+/* How GPUs are partitioned, made from src/catalog/mig.yaml; NULL where no table has this id. */
+extern const struct vc_mig_table vc_mig_tables[];
+extern const size_t vc_mig_table_count;
+const struct vc_mig_table *vc_catalog_mig(const struct vc_catalog_gpu *gpu);
+
 /* The entry of a GPU of any catalog. */
 const struct vc_catalog_gpu *vc_catalog_entry(const struct vc_gpu *gpu);
 

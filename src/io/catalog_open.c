@@ -139,3 +139,13 @@ enum vc_status vc_catalog_open(struct vc_catalog *catalog, const struct vc_catal
 	good = vc_draft_finish(&draft, o->currency, catalog);
 	return good ? VC_OK : vc_errors_status(errors);
 }
+
+const struct vc_mig_table *vc_catalog_mig(const struct vc_catalog_gpu *gpu)
+{
+	for (size_t i = 0; i < vc_mig_table_count; i++) {
+		if (strcmp(vc_mig_tables[i].id, gpu->mig_table) == 0) {
+			return &vc_mig_tables[i];
+		}
+	}
+	return NULL;
+}

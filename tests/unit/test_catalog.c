@@ -117,6 +117,40 @@ static void readings_are_what_drivers_print(void **state)
 	assert_u64(named(builtin, "A10")->gpu.usable_bytes, UINT64_C(22589) << 20);
 }
 
+static const struct vc_mig_profile *profile(const char *gpu, const char *name)
+{
+	const struct vc_mig_table *table = vc_catalog_mig(named(builtin, gpu));
+
+	for (size_t i = 0; table && i < table->profile_count; i++) {
+		if (strcmp(table->profiles[i].name, name) == 0) {
+			return &table->profiles[i];
+		}
+	}
+	fail_msg("no profile %s on %s", name, gpu);
+	return NULL;
+}
+
+static void partitions_are_what_nvidia_smi_lists(void **state)
+{
+	const struct vc_mig_profile *wanted[3];
+	uint8_t starts[VC_MAX_MIG_INSTANCES];
+
+	(void)state;
+	for (size_t i = 0; i < builtin->count; i++) {
+		assert_int_equal(builtin->gpus[i].gpu.mig_capable,
+		                 vc_catalog_mig(&builtin->gpus[i]) != NULL);
+	}
+	/* nvidia-smi mig -lgip prints 39.25, 19.50 and 5.81 GiB */
+	assert_u64(profile("A100-80GB", "3g.40gb")->memory_bytes, UINT64_C(40192) << 20);
+	assert_u64(profile("A100-80GB", "2g.20gb")->memory_bytes, UINT64_C(19968) << 20);
+	assert_u64(profile("A30", "1g.6gb")->memory_bytes, UINT64_C(5952) << 20);
+	/* 3g + 2g + 2g only fit with the 3g on the right half */
+	wanted[0] = profile("A100-80GB", "3g.40gb");
+	wanted[1] = wanted[2] = profile("A100-80GB", "2g.20gb");
+	assert_true(vc_mig_place(vc_catalog_mig(named(builtin, "A100-80GB")), wanted, 3, starts));
+	assert_int_equal(starts[0], 4);
+}
+
 /* ---- Names ---- */
 
 static void case_and_separators_do_not_matter(void **state)
@@ -458,6 +492,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_plausible),
 		cmocka_unit_test(figures_name_their_source),
 		cmocka_unit_test(readings_are_what_drivers_print),
+		cmocka_unit_test(partitions_are_what_nvidia_smi_lists),
 		cmocka_unit_test(case_and_separators_do_not_matter),
 		cmocka_unit_test(a_bare_family_names_all_sizes),
 		cmocka_unit_test(unknown_names_get_the_nearest),

@@ -1,8 +1,9 @@
 /*
  * Writes the built-in catalog as C: const tables, so that it costs nothing to have.
- * embed_catalog OUTPUT.c GPUS.yaml OFFERS.csv
+ * embed_catalog OUTPUT.c GPUS.yaml OFFERS.csv MIG.yaml
  */
 #include "catalog_draft.h"
+#include "mig.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -155,14 +156,8 @@ static void put_offer(FILE *out, const struct vc_offer *offer)
 	fprintf(out, "\t\t.origin = { 0, %" PRIu32 " },\n\t},\n", offer->origin.line);
 }
 
-static bool write_catalog(const char *path, const struct vc_catalog *catalog)
+static void put_catalog(FILE *out, const struct vc_catalog *catalog)
 {
-	FILE *out = fopen(path, "wb");
-
-	if (!out) {
-		return false;
-	}
-	fputs("#include \"catalog.h\"\n", out);
 	for (size_t i = 0; i < catalog->count; i++) {
 		put_lists(out, i, &catalog->gpus[i]);
 	}
@@ -178,11 +173,16 @@ static bool write_catalog(const char *path, const struct vc_catalog *catalog)
 	        "};\nconst struct vc_catalog vc_catalog_builtin = {\n"
 	        "\t.gpus = gpus, .count = %zu, .offers = offers, .offer_count = %zu,\n};\n",
 	        catalog->count, catalog->offer_count);
-	return fclose(out) == 0;
 }
 
-static bool embed(const char *path, const struct vc_catalog_text *gpus,
-                  const struct vc_catalog_text *offers)
+enum {
+	GPUS,
+	OFFERS,
+	MIG,
+	FILES
+};
+
+static bool embed(FILE *out, const struct vc_catalog_text files[FILES])
 {
 	struct vc_error_list errors = { .count = 0 };
 	struct vc_catalog_draft draft;
@@ -190,29 +190,39 @@ static bool embed(const char *path, const struct vc_catalog_text *gpus,
 	char text[VC_ERROR_TEXT];
 	bool good;
 
+	fputs("#include \"catalog.h\"\n", out);
 	if (vc_draft_start(&draft, NULL, &errors)) {
-		vc_draft_read_gpus(&draft, gpus);
-		vc_draft_read_offers(&draft, offers);
+		vc_draft_read_gpus(&draft, &files[GPUS]);
+		vc_draft_read_offers(&draft, &files[OFFERS]);
 	}
 	good = vc_draft_finish(&draft, "USD", &catalog);
+	if (good) {
+		put_catalog(out, &catalog);
+		vc_catalog_close(&catalog);
+	}
+	good = embed_mig(out, &files[MIG], &errors) && good;
 	for (size_t i = 0; i < vc_errors_kept(&errors); i++) {
 		fprintf(stderr, "%s\n", vc_error_format(&errors.errors[i], text));
-	}
-	if (good) {
-		good = write_catalog(path, &catalog);
-		vc_catalog_close(&catalog);
 	}
 	return good;
 }
 
 int main(int argc, char **argv)
 {
-	char *gpus_text = NULL, *offers_text = NULL;
-	struct vc_catalog_text gpus, offers;
-	bool good = argc == 4 && read_file(argv[2], &gpus_text, &gpus) &&
-	            read_file(argv[3], &offers_text, &offers) && embed(argv[1], &gpus, &offers);
+	struct vc_catalog_text files[FILES];
+	char *texts[FILES] = { NULL };
+	FILE *out = argc == 2 + FILES ? fopen(argv[1], "wb") : NULL;
+	bool good = out != NULL;
 
-	free(gpus_text);
-	free(offers_text);
+	for (int i = 0; i < FILES && good; i++) {
+		good = read_file(argv[2 + i], &texts[i], &files[i]);
+	}
+	good = good && embed(out, files);
+	if (out && fclose(out) != 0) {
+		good = false;
+	}
+	for (int i = 0; i < FILES; i++) {
+		free(texts[i]);
+	}
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
