@@ -107,8 +107,7 @@ static void put_latent(struct list *list, const struct vc_mixer *m)
 		tensor->bias = if_biased(m->q_bias, m->q_lora_rank);
 		put(list, VC_MODULE_Q_UP, VC_SPLIT_COLUMN, sat_mul(m->heads, qk), m->q_lora_rank);
 	} else {
-		tensor = put(list, VC_MODULE_Q, VC_SPLIT_COLUMN, sat_mul(m->heads, qk),
-		             list->hidden);
+		put(list, VC_MODULE_Q, VC_SPLIT_COLUMN, sat_mul(m->heads, qk), list->hidden);
 	}
 	tensor = put(list, VC_MODULE_KV_DOWN, VC_SPLIT_NONE, down, list->hidden);
 	tensor->bias = if_biased(m->k_bias, down);

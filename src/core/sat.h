@@ -37,10 +37,10 @@ static inline uint64_t sat_sub(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Quotient rounded up; an overflowed dividend stays overflowed. `divisor` is not 0. */
+/* Quotient rounded up; an overflowed dividend stays overflowed, and 0 divides nothing. */
 static inline uint64_t sat_div_up(uint64_t dividend, uint64_t divisor)
 {
-	if (dividend == SAT_MAX) {
+	if (dividend == SAT_MAX || divisor == 0) {
 		return SAT_MAX;
 	}
 	return dividend / divisor + (dividend % divisor != 0);

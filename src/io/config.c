@@ -87,8 +87,12 @@ void config_read(struct config *config, const char *fallback)
 {
 	const char *model_type = config_text_or(config, "model_type", fallback);
 
-	if (!config_failed(config) && !model_type) {
+	if (config_failed(config)) {
+		return;
+	}
+	if (!model_type) {
 		config_fail(config, "model_type", "is missing (expected one such as \"llama\")");
+		return;
 	}
 	config_read_as(config, model_type);
 }

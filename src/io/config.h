@@ -10,7 +10,7 @@
  * place. Keys that size nothing are ignored; a model_type without a row is read by its keys, with
  * model->known_family false.
  */
-enum vc_status vc_config_to_model(const cJSON *config, struct vc_model *model,
+enum vc_status vc_config_to_model(const cJSON *root, struct vc_model *model,
                                   struct vc_error *error);
 
 /* The model_types that have a row, for listing: NULL past the end. */

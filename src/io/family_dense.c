@@ -61,10 +61,26 @@ static bool slides_from_period_on(const struct decoder *d, uint32_t layer)
 	return layer >= d->period;
 }
 
+/* The layer that comes after those that `names` describe. */
+static uint32_t append_types(struct decoder *d, uint32_t layer, const cJSON *names)
+{
+	const cJSON *name;
+
+	cJSON_ArrayForEach(name, names)
+	{
+		bool local = cJSON_IsString(name) && strcmp(name->valuestring, "local") == 0;
+
+		if (layer < d->layers) {
+			d->types[layer++] = local ? LAYER_SLIDING : LAYER_FULL;
+		}
+	}
+	return layer;
+}
+
 /* GPT-Neo: "attention_types": [[["global", "local"], 12]] */
 static void facts_gpt_neo(struct config *config, struct decoder *d)
 {
-	const cJSON *run, *name;
+	const cJSON *run;
 	uint32_t layer = 0;
 
 	d->window = config_number_or(config, "window_size", 256);
@@ -80,15 +96,7 @@ static void facts_gpt_neo(struct config *config, struct decoder *d)
 			return;
 		}
 		for (; repeats > 0; repeats--) {
-			cJSON_ArrayForEach(name, cJSON_GetArrayItem(run, 0))
-			{
-				bool local = cJSON_IsString(name) &&
-				             strcmp(name->valuestring, "local") == 0;
-
-				if (layer < d->layers) {
-					d->types[layer++] = local ? LAYER_SLIDING : LAYER_FULL;
-				}
-			}
+			layer = append_types(d, layer, cJSON_GetArrayItem(run, 0));
 		}
 	}
 }

@@ -148,7 +148,8 @@ static void facts_lfm2(struct config *config, struct decoder *d)
 		                       ? factor->valuedouble
 		                       : 1.0;
 
-		size = (uint64_t)(scale * (double)(2 * size / 3));
+		size = 2 * size / 3;
+		size = (uint64_t)(scale * (double)size);
 		size = (size + multiple - 1) / multiple * multiple;
 	}
 	d->ffn_size = size;
