@@ -122,7 +122,7 @@ static bool refuse(const struct parser *p, int key, const char *word)
 {
 	const struct option_row *row = optopt ? row_of(p, optopt) : NULL;
 
-	if (key == ':') {
+	if (key == ':' && row) {
 		fprintf(p->errors, "%s: --%s: a value is missing (expected %s)\n", p->prefix,
 		        row->name, option_value_name(row));
 	} else if (row) {

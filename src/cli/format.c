@@ -43,31 +43,37 @@ static uint64_t power_of_ten(unsigned exponent)
 	return power;
 }
 
-/* value / divisor with `decimals` digits; rest x 10^decimals stays below 2^64 for all callers. */
-static void divide(char *to, size_t size, uint64_t value, uint64_t divisor, unsigned decimals,
-                   enum rounding rounding)
-{
-	uint64_t scale = power_of_ten(decimals);
-	uint64_t whole = value / divisor, rest = value % divisor * scale;
-	uint64_t part = rest / divisor, left = rest % divisor;
+/* A quotient that is rounded at so many digits behind the point. */
+struct quotient {
+	uint64_t value, divisor;
+	unsigned decimals;
+	enum rounding rounding;
+};
 
-	if ((rounding == ROUND_UP && left) ||
-	    (rounding == ROUND_NEAREST && left >= divisor - left)) {
+/* The rest x 10^decimals stays below 2^64 for all callers. */
+static void divide(char *to, size_t size, struct quotient q)
+{
+	uint64_t scale = power_of_ten(q.decimals);
+	uint64_t whole = q.value / q.divisor, rest = q.value % q.divisor * scale;
+	uint64_t part = rest / q.divisor, left = rest % q.divisor;
+
+	if ((q.rounding == ROUND_UP && left) ||
+	    (q.rounding == ROUND_NEAREST && left >= q.divisor - left)) {
 		part++;
 	}
 	whole += part / scale;
 	part %= scale;
-	if (decimals) {
-		snprintf(to, size, "%" PRIu64 ".%0*" PRIu64, whole, (int)decimals, part);
+	if (q.decimals) {
+		snprintf(to, size, "%" PRIu64 ".%0*" PRIu64, whole, (int)q.decimals, part);
 	} else {
 		snprintf(to, size, "%" PRIu64, whole);
 	}
 }
 
-void format_bytes(char *to, size_t size, uint64_t bytes, enum byte_unit unit, unsigned decimals,
-                  enum rounding rounding)
+void format_bytes(char *to, size_t size, uint64_t bytes, struct byte_style style)
 {
-	divide(to, size, bytes, units[unit].bytes, decimals, rounding);
+	divide(to, size,
+	       (struct quotient){ bytes, units[style.unit].bytes, style.decimals, style.rounding });
 }
 
 static void drop_trailing_zeros(char *number)
@@ -90,7 +96,8 @@ void format_quantity(char *to, size_t size, uint64_t bytes, enum byte_unit unit,
 {
 	char number[40];
 
-	format_bytes(number, sizeof number, bytes, unit, format_decimals(bytes, unit), rounding);
+	format_bytes(number, sizeof number, bytes,
+	             (struct byte_style){ unit, format_decimals(bytes, unit), rounding });
 	drop_trailing_zeros(number);
 	snprintf(to, size, "%s %s", number, units[unit].name);
 }
@@ -107,8 +114,8 @@ void format_count(char *to, size_t size, uint64_t count)
 		if (count >= steps[i].value) {
 			unsigned decimals = count >= 100 * steps[i].value ? 0 : 2;
 
-			divide(number, sizeof number, count, steps[i].value, decimals,
-			       ROUND_NEAREST);
+			divide(number, sizeof number,
+			       (struct quotient){ count, steps[i].value, decimals, ROUND_NEAREST });
 			drop_trailing_zeros(number);
 			snprintf(to, size, "%s%s", number, steps[i].suffix);
 			return;
@@ -142,8 +149,9 @@ void format_price(char *to, size_t size, uint64_t micros, const char *currency)
 	bool dollars = strcmp(currency, "USD") == 0;
 	char number[40];
 
-	divide(number, sizeof number, micros, 1000000, micros && micros < 100000 ? 3 : 2,
-	       ROUND_NEAREST);
+	divide(number, sizeof number,
+	       (struct quotient){ micros, 1000000, micros && micros < 100000 ? 3 : 2,
+	                          ROUND_NEAREST });
 	snprintf(to, size, "%s%s%s%s", dollars ? "$" : "", number, dollars || !*currency ? "" : " ",
 	         dollars ? "" : currency);
 }

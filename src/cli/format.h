@@ -27,8 +27,12 @@ const char *format_unit_name(enum byte_unit unit);
 unsigned format_decimals(uint64_t bytes, enum byte_unit unit);
 
 /* "13.48", without the unit's name. */
-void format_bytes(char *to, size_t size, uint64_t bytes, enum byte_unit unit, unsigned decimals,
-                  enum rounding rounding);
+struct byte_style {
+	enum byte_unit unit;
+	unsigned decimals;
+	enum rounding rounding;
+};
+void format_bytes(char *to, size_t size, uint64_t bytes, struct byte_style style);
 
 /* "13.48 GB", in as many digits as its size asks for; exact values lose their trailing zeros. */
 void format_quantity(char *to, size_t size, uint64_t bytes, enum byte_unit unit,

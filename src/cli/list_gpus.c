@@ -209,17 +209,16 @@ static const struct column columns[] = {
 };
 
 static bool choose(const struct arguments *arguments, const struct vc_catalog *catalog,
-                   const struct vc_gpu **gpus, size_t *count)
+                   struct gpu_list *list)
 {
 	bool all_known = true;
 
 	for (size_t i = 0; i < catalog->count && !arguments->operands.count; i++) {
-		gpus[(*count)++] = &catalog->gpus[i].gpu;
+		list->gpus[list->count++] = &catalog->gpus[i].gpu;
 	}
 	for (size_t i = 0; i < arguments->operands.count; i++) {
 		all_known = report_gpu(catalog, arguments->operands.items[i],
-		                       &(struct vc_place){ .file = "vramcalc gpus" }, "", gpus,
-		                       count) &&
+		                       &(struct name_place){ "vramcalc gpus", "" }, list) &&
 		            all_known;
 	}
 	return all_known;
@@ -230,30 +229,31 @@ int gpus_command(struct arguments *arguments)
 	struct vc_catalog_options options = { .files = arguments->catalogs.items,
 		                              .file_count = arguments->catalogs.count };
 	struct vc_error_list errors = { 0 };
-	struct vc_catalog catalog;
-	const struct vc_gpu **gpus;
-	struct output out;
-	size_t count = 0;
+	struct gpu_list list = { 0 };
 	int status = EXIT_WRONG_INPUT;
+	struct vc_catalog catalog;
+	struct output out;
 
 	if (vc_catalog_open(&catalog, &options, &errors) != VC_OK) {
 		report_errors(&errors);
 		return EXIT_WRONG_INPUT;
 	}
 	output_open(&out, arguments);
-	gpus = malloc(catalog.count * sizeof *gpus);
-	if (gpus && choose(arguments, &catalog, gpus, &count)) {
+	list.gpus = malloc(catalog.count * sizeof *list.gpus);
+	if (!list.gpus) {
+		report_no_memory();
+	} else if (choose(arguments, &catalog, &list)) {
 		struct table table = { .id = "gpus",
 			               .columns = columns,
 			               .column_count = sizeof columns / sizeof *columns,
-			               .rows = gpus,
-			               .row_count = count,
-			               .row_size = sizeof *gpus };
+			               .rows = list.gpus,
+			               .row_count = list.count,
+			               .row_size = sizeof *list.gpus };
 
 		list_print(&out, "gpus", &table, 1);
 		status = EXIT_FITS;
 	}
-	free(gpus);
+	free(list.gpus);
 	vc_catalog_close(&catalog);
 	return status;
 }

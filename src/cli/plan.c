@@ -53,11 +53,6 @@ static bool open_catalog(struct run *run, const char *currency)
 
 /* ---- Which GPUs ---- */
 
-struct gpu_list {
-	const struct vc_gpu **gpus; /* room for the whole catalog */
-	size_t count;
-};
-
 /* --gpu, else the spec's, else the documents' families, else all. */
 static bool choose_gpus(const struct run *run, const struct vc_spec *spec, struct gpu_list *list)
 {
@@ -66,15 +61,14 @@ static bool choose_gpus(const struct run *run, const struct vc_spec *spec, struc
 
 	for (size_t i = 0; i < named->count; i++) {
 		all_known = report_gpu(&run->catalog, named->items[i],
-		                       &(struct vc_place){ .file = "vramcalc plan" }, "--gpu",
-		                       list->gpus, &list->count) &&
+		                       &(struct name_place){ "vramcalc plan", "--gpu" }, list) &&
 		            all_known;
 	}
 	for (size_t i = 0; !named->count && i < spec->hardware.gpu_count; i++) {
-		all_known = report_gpu(&run->catalog, spec->hardware.gpus[i],
-		                       &(struct vc_place){ .file = spec->source }, "hardware.gpus",
-		                       list->gpus, &list->count) &&
-		            all_known;
+		all_known =
+		        report_gpu(&run->catalog, spec->hardware.gpus[i],
+		                   &(struct name_place){ spec->source, "hardware.gpus" }, list) &&
+		        all_known;
 	}
 	if (list->count || !all_known) {
 		return all_known;

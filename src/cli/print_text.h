@@ -19,7 +19,7 @@ size_t text_width(const char *text);
 __attribute__((format(printf, 3, 4))) void text_append(char *to, size_t size, const char *format,
                                                        ...);
 
-/* Length of the valid UTF-8 sequence at `s`, 0 when there is none. */
-size_t text_utf8_length(const char *s);
+/* Length of the valid UTF-8 sequence at `text`, 0 when there is none. */
+size_t text_utf8_length(const char *text);
 
 #endif

@@ -26,36 +26,37 @@ void report_no_memory(void)
 	fprintf(stderr, "vramcalc: out of memory\n");
 }
 
-static void add_once(const struct vc_gpu **gpus, size_t *count, const struct vc_gpu *gpu)
+static void add_once(struct gpu_list *list, const struct vc_gpu *gpu)
 {
-	for (size_t i = 0; i < *count; i++) {
-		if (gpus[i] == gpu) {
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->gpus[i] == gpu) {
 			return;
 		}
 	}
-	gpus[(*count)++] = gpu;
+	list->gpus[list->count++] = gpu;
 }
 
-bool report_gpu(const struct vc_catalog *catalog, const char *name, const struct vc_place *place,
-                const char *field, const struct vc_gpu **gpus, size_t *count)
+bool report_gpu(const struct vc_catalog *catalog, const char *name, const struct name_place *place,
+                struct gpu_list *list)
 {
 	const struct vc_gpu *found[64];
 	size_t room = sizeof found / sizeof *found;
 	size_t named = vc_catalog_find(catalog, name, found, room);
 	const char *nearest = named ? NULL : vc_catalog_nearest(catalog, name);
+	struct vc_place file = { .file = place->file };
 	struct vc_error_list errors = { 0 };
 
 	for (size_t i = 0; i < named && i < room; i++) {
-		add_once(gpus, count, found[i]);
+		add_once(list, found[i]);
 	}
 	if (named) {
 		return true;
 	}
 	if (nearest) {
-		vc_errors_add(&errors, place, field, "no such GPU \"%s\" (did you mean %s?)", name,
-		              nearest);
+		vc_errors_add(&errors, &file, place->field, "no such GPU \"%s\" (did you mean %s?)",
+		              name, nearest);
 	} else {
-		vc_errors_add(&errors, place, field,
+		vc_errors_add(&errors, &file, place->field,
 		              "no such GPU \"%s\" (vramcalc gpus lists them)", name);
 	}
 	report_errors(&errors);

@@ -12,11 +12,19 @@ void report_errors(const struct vc_error_list *errors);
 void report_error(const struct vc_error *error);
 void report_no_memory(void);
 
-/*
- * Adds the GPUs that `name` means to `gpus`, each once; `gpus` has room for the whole catalog.
- * False with a message that blames `field` at `place` when there is no such GPU.
- */
-bool report_gpu(const struct vc_catalog *catalog, const char *name, const struct vc_place *place,
-                const char *field, const struct vc_gpu **gpus, size_t *count);
+/* GPUs by name; the lists hold each once, in the order of the names. */
+struct gpu_list {
+	const struct vc_gpu **gpus; /* room for the whole catalog */
+	size_t count;
+};
+
+/* Where a name was given, for messages: "model.yaml" and "hardware.gpus". */
+struct name_place {
+	const char *file, *field;
+};
+
+/* Adds what `name` means; false with a message when there is no such GPU. */
+bool report_gpu(const struct vc_catalog *catalog, const char *name, const struct name_place *place,
+                struct gpu_list *list);
 
 #endif

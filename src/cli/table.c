@@ -46,7 +46,8 @@ static void bytes_text(const struct output *out, struct cell *cell, enum roundin
 {
 	char number[64];
 
-	format_bytes(number, sizeof number, cell->value, out->unit, out->decimals, rounding);
+	format_bytes(number, sizeof number, cell->value,
+	             (struct byte_style){ out->unit, out->decimals, rounding });
 	snprintf(cell->buffer, sizeof cell->buffer, "%s%s", cell->negative ? "-" : "", number);
 }
 
