@@ -288,10 +288,11 @@ static void add_kind(struct layers *layers, const struct vc_layer_kind *kind, ui
 	out->approximated |= measure(kind, hidden, &w);
 	scores = sat_div_up(score_bytes(layers, &w), request->parallelism.tensor);
 	all = on_rank(request, style_saved(layers, &w));
-	all = compiled(layers, hidden, all, 13);
+	all = compiled(layers, hidden, all, layers->policy->compiled_widths);
 	saved = sat_add(all, scores);
 	working = layers->policy->style == TRAIN_STYLE_EAGER
-	                  ? sat_div_up(compiled(layers, hidden, eager_working(&w), 13),
+	                  ? sat_div_up(compiled(layers, hidden, eager_working(&w),
+	                                        layers->policy->compiled_widths),
 	                               request->parallelism.tensor)
 	                  : all;
 	working = sat_add(working, sat_mul(2, scores));

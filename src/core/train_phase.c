@@ -63,7 +63,7 @@ static bool is_fused(const struct train_job *job)
 	return job->policy->style == TRAIN_STYLE_FUSED;
 }
 
-static bool has_plain_loss(const struct train_job *job)
+bool train_loss_is_plain(const struct train_job *job)
 {
 	enum vc_engine engine = job->request->engine.name;
 
@@ -80,7 +80,7 @@ static uint64_t logit_bytes(const struct train_job *job)
 	if (job->request->training.loss_implementation != VC_LOSS_EAGER) {
 		return 0;
 	}
-	if (has_plain_loss(job)) {
+	if (train_loss_is_plain(job)) {
 		return is_full(job) ? 7 : 16;
 	}
 	if (job->request->training.compile && logits->compiled > 0) {
@@ -106,6 +106,11 @@ static uint64_t logits_total(const struct train_job *job, uint64_t bytes)
 	return job->activation.boundary_bytes;
 }
 
+static bool frozen_gathered(const struct train_job *job)
+{
+	return is_sharded(job) && job->policy->frozen_gathered && !is_full(job);
+}
+
 /* Embedding and head form FSDP's root unit, gathered for the whole of forward and backward. */
 static uint64_t root_bytes(const struct train_job *job)
 {
@@ -126,7 +131,9 @@ static uint64_t unit_bytes(const struct train_job *job)
 	               sat_mul(2, sat_sub(size->unit, size->unit_linears)));
 }
 
-/* Parameters gathered while one layer runs; `loss`: before the first layer's backward. */
+/* Parameters gathered while one layer runs; `loss`: before the first layer's backward. Where frozen
+ * weights and adapters share a unit, its gradient is as long as the unit: LitGPT's runs hold four
+ * units more (Lightning-AI/litgpt, issue 1538). */
 static uint64_t gathered(const struct train_job *job, bool loss)
 {
 	bool offloaded = job->request->parallelism.offload_parameters != VC_OFFLOAD_NONE;
@@ -135,8 +142,10 @@ static uint64_t gathered(const struct train_job *job, bool loss)
 	if (!is_sharded(job) && !offloaded) {
 		return 0;
 	}
-	if (job->policy->frozen_gathered && !is_full(job)) {
-		return sat_mul(job->held.weights, job->request->parallelism.data);
+	if (frozen_gathered(job)) {
+		uint64_t whole = sat_mul(job->held.weights, job->request->parallelism.data);
+
+		return loss ? whole : sat_add(whole, sat_mul(4, unit_bytes(job)));
 	}
 	return loss ? root_bytes(job) : sat_add(root_bytes(job), sat_mul(units, unit_bytes(job)));
 }
@@ -195,6 +204,17 @@ static void loss_phase(const struct train_job *job, uint64_t bytes, struct train
 	phase->gathered = gathered(job, true);
 }
 
+/* FSDP2 reduces the root unit's gradients, in fp32 where weights are, when backward is over. */
+static uint64_t root_gradients(const struct train_job *job)
+{
+	uint64_t e = job->request->training.mixed_precision == VC_MIXED_NONE ? 2 : 4;
+
+	if (!job->policy->root_gradients || !is_sharded(job) || !is_full(job)) {
+		return 0;
+	}
+	return sat_mul(e, sat_add(job->size.embedding, job->size.head));
+}
+
 /* Backward of the last layer, when all checkpoints are there, or of the first, when all gradients
  * are: whichever holds more. */
 static void backward_phase(const struct train_job *job, struct train_phase *phase)
@@ -210,9 +230,9 @@ static void backward_phase(const struct train_job *job, struct train_phase *phas
 		phase->saved = in_flight(job, activation->saved_bytes);
 		phase->working = is_checkpointed(job) ? activation->layer_bytes : 0;
 	} else if (!is_checkpointed(job)) {
-		phase->working = activation->boundary_bytes;
+		phase->working = sat_add(activation->boundary_bytes, root_gradients(job));
 	} else {
-		phase->working = activation->working_bytes;
+		phase->working = frozen_gathered(job) ? 0 : activation->working_bytes;
 		if (saved > gradients) {
 			phase->saved = saved;
 			phase->gradients = gradients_before_loss(job);
@@ -327,7 +347,8 @@ static uint64_t loss_fragmentation(const struct train_job *job, const struct tra
 	uint64_t asked = job->policy->logits.reserved;
 	uint64_t more = 0;
 
-	if (asked > peak->logit_bytes && !has_plain_loss(job) && !train_is_zero(job->request) &&
+	if (asked > peak->logit_bytes && !train_loss_is_plain(job) &&
+	    !train_is_zero(job->request) &&
 	    job->request->training.loss_implementation == VC_LOSS_EAGER &&
 	    job->request->training.gradient_checkpointing != VC_CHECKPOINTING_NONE) {
 		uint64_t logits = logits_total(job, asked - peak->logit_bytes);

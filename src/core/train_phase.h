@@ -44,6 +44,8 @@ struct train_peak {
 };
 
 void train_job(const struct vc_request *request, uint32_t stage, struct train_job *job);
+/* The model's own code computes the loss from 16-bit logits. */
+bool train_loss_is_plain(const struct train_job *job);
 void train_peak(const struct train_job *job, struct train_peak *peak);
 
 #endif

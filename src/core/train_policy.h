@@ -33,11 +33,13 @@ struct train_policy {
 	bool steps_in_place;      /* a fused optimizer: no copy the size of the parameters */
 	bool autocasts;           /* adapters and 16-bit weights run under torch.autocast */
 	bool unties_head;         /* a tied head is held as a second table */
+	bool root_gradients;      /* gradients of embedding and head stay unsharded to the end */
 	bool frozen_gathered;     /* sharded frozen weights stay gathered after their forward */
 	bool bf16_master;         /* mixed precision "none" keeps 16-bit master weights */
 	bool fp32_gradients;      /* accumulated in fp32 */
 	bool pipelines;           /* 1F1B: a stage keeps several micro-batches */
 	bool keeps_inputs;        /* bitsandbytes linears keep their inputs for backward */
+	uint32_t compiled_widths; /* of h: bytes per token that torch.compile saves in a layer */
 	uint32_t gathered_units;  /* layers whose parameters are gathered together */
 	uint32_t adapter_bytes;   /* of one adapter weight */
 	uint64_t workspace_bytes; /* cuBLAS and other buffers inside the allocator */
