@@ -16,6 +16,15 @@
  * snowflakedb/ArcticTraining on H100 and H200: 14). torch.compile fuses the copies away.
  */
 static const struct train_policy policies[VC_ENGINE_COUNT] = {
+	[VC_ENGINE_NONE] = { .summary = "no framework named: fused optimizer, stock loss",
+	                     .logits = { 12, 12, 14, 0, 0 },
+	                     .fragmentation = { 150000, 250000, 180000, 250000, 150000 },
+	                     .keeps_gradients = true,
+	                     .steps_in_place = true,
+	                     .compiled_widths = 13,
+	                     .gathered_units = 2,
+	                     .adapter_bytes = 4,
+	                     .workspace_bytes = 17000000 },
 	[VC_ENGINE_TRANSFORMERS] = { .summary = "transformers' Trainer, TRL and PEFT",
 	                             .logits = { 8, 8, 14, 14, 0 },
 	                             .fragmentation = { 115000, 300000, 180000, 250000, 150000 },
@@ -77,9 +86,10 @@ static const struct train_policy policies[VC_ENGINE_COUNT] = {
 
 const struct train_policy *train_policy(enum vc_engine engine)
 {
-	const struct train_policy *policy = &policies[engine < VC_ENGINE_COUNT ? engine : 0];
+	const struct train_policy *policy =
+	        &policies[engine < VC_ENGINE_COUNT ? engine : VC_ENGINE_NONE];
 
-	return policy->summary ? policy : &policies[VC_ENGINE_TRANSFORMERS];
+	return policy->summary ? policy : &policies[VC_ENGINE_NONE];
 }
 
 bool train_is_zero(const struct vc_request *request)
