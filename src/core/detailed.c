@@ -13,6 +13,7 @@ static detailed_estimator *const estimators[2][VC_ENGINE_COUNT] = {
 	        [VC_ENGINE_SGLANG] = vc_estimate_sglang,
 	        [VC_ENGINE_TGI] = vc_estimate_tgi,
 	        [VC_ENGINE_TRANSFORMERS] = vc_estimate_transformers,
+	        [VC_ENGINE_LLAMACPP] = vc_estimate_llamacpp,
 	        [VC_ENGINE_TENSORRT_LLM] = vc_estimate_tensorrt_llm,
 	},
 	[VC_TASK_TRAINING] = { [VC_ENGINE_NONE] = vc_estimate_training,

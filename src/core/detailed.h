@@ -18,6 +18,6 @@ detailed_estimator vc_estimate_transformers;
 
 /* The engines that serve; detailed_*.c */
 detailed_estimator vc_estimate_vllm, vc_estimate_sglang, vc_estimate_tgi, vc_estimate_tensorrt_llm,
-        vc_estimate_plain;
+        vc_estimate_plain, vc_estimate_llamacpp;
 
 #endif

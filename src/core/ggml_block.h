@@ -50,6 +50,8 @@ struct ggml_run {
 	uint64_t tokens, outputs;
 	uint64_t cells, window_cells; /* of one stream */
 	bool flash, quantized_cache, latent_cache;
+	bool without_output; /* another device holds the head */
+	uint32_t copies;     /* of every input, where several devices work in turn; 0: 1 */
 };
 
 struct ggml_builder {

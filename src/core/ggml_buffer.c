@@ -319,7 +319,7 @@ static int layer(struct ggml_builder *b, int x, bool last)
 
 static int layers(struct ggml_builder *b, int x)
 {
-	bool in_last = b->family->outputs == OUTPUTS_IN_LAST_LAYER;
+	bool in_last = b->family->outputs == OUTPUTS_IN_LAST_LAYER && !b->run->without_output;
 
 	for (b->at = 0; b->at < b->order_count; b->at++) {
 		bool last = b->at + 1 == b->order_count;
@@ -358,6 +358,15 @@ static void logits(struct ggml_builder *b, int x)
 	graph_keep(graph, x);
 }
 
+/* Devices that work in turn on several batches keep the inputs of each. */
+static void multiply_inputs(struct ggml_builder *b)
+{
+	for (int32_t i = 0; b->run->copies > 1 && i < b->graph.count; i++) {
+		b->graph.nodes[i].bytes = sat_mul(b->graph.nodes[i].bytes, b->run->copies);
+		graph_keep(&b->graph, i);
+	}
+}
+
 uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run *run)
 {
 	struct ggml_builder b = { .model = model,
@@ -392,9 +401,15 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 		attention_inputs(&b, attention);
 	}
 	b.outputs = graph_op(&b.graph, shape_of(run->outputs, 1, 1), NO_NODE, NO_NODE);
+	multiply_inputs(&b);
 	if (b.family->scales_embedding) {
 		x = graph_in_place(&b.graph, shape_of(b.hidden, b.tokens, 1), x, NO_NODE);
 	}
-	logits(&b, layers(&b, x));
+	x = layers(&b, x);
+	if (run->without_output) {
+		graph_keep(&b.graph, x);
+	} else {
+		logits(&b, x);
+	}
 	return graph_peak_bytes(&b.graph, ALIGNMENT);
 }

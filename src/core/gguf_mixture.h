@@ -19,7 +19,7 @@ struct gguf_format {
 struct gguf_weights {
 	/* every tensor of the language model's file, without its header */
 	uint64_t total_bytes;
-	uint64_t embedding_bytes; /* of the token table, which llama.cpp leaves in host memory */
+	uint64_t embedding_bytes; /* token table, positions: llama.cpp leaves them in host memory */
 	uint64_t output_bytes;    /* head and last norms; of tied models the table once more */
 	uint64_t experts_bytes;   /* routed experts of all layers */
 	uint64_t largest_bytes;   /* the largest single tensor of the layers */

@@ -79,22 +79,27 @@ static void add_layer(struct gguf_chooser *c, const struct vc_stack *stack,
 	out->total_bytes = sat_add(out->total_bytes, out->layer_bytes[layer]);
 }
 
-static void add_extra(const struct gguf_chooser *c, const struct vc_tensor *tensor,
+static void add_extra(const struct gguf_chooser *c, const struct vc_extra *extra,
                       struct gguf_weights *out)
 {
+	const struct vc_tensor *tensor = &extra->tensor;
 	uint64_t rows = sat_mul(tensor->out, tensor->count);
 	uint64_t bytes = sat_mul(4, tensor_elements(tensor)); /* norms, positions: 32 bits */
+	bool input = !extra->last;
 
 	if (tensor->module == VC_MODULE_EMBEDDING) {
 		bytes = gguf_matrix_bytes(gguf_table_type(c, c->tied, tensor->in), tensor->in,
 		                          rows);
-		out->embedding_bytes = sat_add(out->embedding_bytes, bytes);
 		out->output_bytes = sat_add(out->output_bytes, c->tied ? bytes : 0);
+		input = true;
 	} else if (tensor->module == VC_MODULE_LM_HEAD) {
 		bytes = sat_add(
 		        gguf_matrix_bytes(gguf_table_type(c, true, tensor->in), tensor->in, rows),
 		        sat_mul3(4, tensor->bias, tensor->count));
-		out->output_bytes = sat_add(out->output_bytes, bytes);
+		input = false;
+	}
+	if (input) {
+		out->embedding_bytes = sat_add(out->embedding_bytes, bytes);
 	} else {
 		out->output_bytes = sat_add(out->output_bytes, bytes);
 	}
@@ -110,6 +115,17 @@ static bool in_file(const struct vc_model *model, const struct vc_extra *extra, 
 	       extra->tensor.module != VC_MODULE_POOLER;
 }
 
+/* Encoders share nothing with a head that they do not have. */
+static bool has_head(const struct vc_model *model)
+{
+	for (uint32_t i = 0; i < model->extra_count; i++) {
+		if (model->extras[i].tensor.module == VC_MODULE_LM_HEAD) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void look_at_model(struct gguf_chooser *c, const struct vc_model *model,
                           const struct vc_stack *stack)
 {
@@ -117,7 +133,7 @@ static void look_at_model(struct gguf_chooser *c, const struct vc_model *model,
 
 	c->family = ggml_family_of(model);
 	c->falcon = vc_same_name(model->family, "falcon");
-	c->tied = model->tied_embeddings;
+	c->tied = model->tied_embeddings && has_head(model);
 	c->layers = stack->layers;
 	for (uint32_t i = 0; i < stack->layers; i++) {
 		const struct vc_layer_kind *kind = &model->kinds[stack->pattern[i]];
@@ -186,7 +202,7 @@ bool gguf_weights(const struct vc_model *model, const struct gguf_format *format
 	}
 	for (uint32_t i = 0; i < model->extra_count; i++) {
 		if (in_file(model, &model->extras[i], main)) {
-			add_extra(&c, &model->extras[i].tensor, out);
+			add_extra(&c, &model->extras[i], out);
 		}
 	}
 	if (alias) {
