@@ -109,10 +109,11 @@ static const char *type_name(const cJSON *item)
 	return cJSON_IsObject(item) ? "an object" : "null";
 }
 
+/* What fails is `least`, so that nobody divides by it. */
 static uint64_t read_count(struct config *config, const char *names, const cJSON *item,
                            uint64_t least)
 {
-	uint64_t count = 0;
+	uint64_t count;
 
 	if (!cJSON_IsNumber(item)) {
 		config_fail(config, names, "%s is not a number (expected an integer)",
@@ -123,9 +124,10 @@ static uint64_t read_count(struct config *config, const char *names, const cJSON
 	} else if (!json_count(item, &count) || count < least) {
 		config_fail(config, names, "%.17g is out of range (expected an integer from %d on)",
 		            item->valuedouble, (int)least);
-		count = 0;
+	} else {
+		return count;
 	}
-	return count;
+	return least;
 }
 
 uint64_t config_number_or(struct config *config, const char *names, uint64_t fallback)
@@ -166,7 +168,7 @@ uint64_t config_count(struct config *config, const char *names)
 		listed[i] = listed[i] == ' ' ? '|' : listed[i];
 	}
 	config_fail(config, names, "is missing (expected a count under %s)", listed);
-	return 0;
+	return 1;
 }
 
 bool config_flag_or(struct config *config, const char *names, bool fallback)

@@ -86,7 +86,7 @@ static void read_facts(struct config *config, struct decoder *d)
 		d->ffn_size = config_count_by_layer(config, KEY_FFN, d->layers, &d->ffn_list);
 	}
 	read_experts(config, d);
-	if (traits->facts) {
+	if (traits->facts && !config_failed(config)) {
 		traits->facts(config, d);
 	}
 	if (d->ffn_size == 0 && d->experts == 0 && !traits->no_ffn) {
