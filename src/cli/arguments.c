@@ -15,8 +15,9 @@
 
 enum {
 	MAX_OPTIONS = 96,
-	FIRST_LONG = 256, /* above every letter */
-	SHOWN = 160       /* of a wrong word in a message */
+	FIRST_LONG = 256,    /* above every letter */
+	SHOWN = 160,         /* of a wrong word in a message */
+	MOST_PPM = 100000000 /* a factor of 100 */
 };
 
 struct parser {
@@ -171,10 +172,13 @@ static bool set_choice(const struct parser *p, const struct option_row *row, con
 
 static bool set_number(const struct parser *p, const struct option_row *row, const char *text)
 {
-	enum vc_quantity kind = row->kind == OPTION_BYTES ? VC_QUANTITY_BYTES : VC_QUANTITY_COUNT;
+	enum vc_quantity kind = row->kind == OPTION_BYTES   ? VC_QUANTITY_BYTES
+	                        : row->kind == OPTION_RATIO ? VC_QUANTITY_PPM
+	                                                    : VC_QUANTITY_COUNT;
 	uint64_t *number = member(p->arguments, row);
 
-	if (vc_quantity_parse(kind, text, number) == VC_QUANTITY_OK && *number > 0) {
+	if (vc_quantity_parse(kind, text, number) == VC_QUANTITY_OK && *number > 0 &&
+	    (row->kind != OPTION_RATIO || *number <= MOST_PPM)) {
 		return true;
 	}
 	return wrong_value(p, row, text, vc_quantity_expected(kind));
@@ -210,6 +214,7 @@ static bool set_option(struct parser *p, const struct option_row *row, const cha
 		return set_choice(p, row, text);
 	case OPTION_COUNT:
 	case OPTION_BYTES:
+	case OPTION_RATIO:
 		return set_number(p, row, text);
 	case OPTION_LIST:
 		append(member(p->arguments, row), text);

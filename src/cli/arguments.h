@@ -37,7 +37,11 @@ struct arguments {
 	bool json, csv, markdown, explain, quiet, all;
 	bool manual;
 	struct choice completion, method, sort, unit, color;
-	uint64_t max_gpus; /* 0: not given */
+	uint64_t max_gpus; /* 0: not given; of the following numbers too */
+	uint64_t gpus_at_hand, overhead_bytes;
+	uint64_t margin_ppm, activation_ppm; /* in millionths */
+	struct choice solve_for;
+	const char *spec; /* --spec */
 	struct text_list gpus, catalogs;
 	struct text_list settings; /* "FIELD=VALUE" in the order in which they were given */
 	struct text_list operands;

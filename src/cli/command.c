@@ -14,6 +14,28 @@ static const struct example plan_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example solve_examples[] = {
+	{ "vramcalc solve llama-2-7b --gpu A10 --for sequence_length",
+	  "how long may a request be on an A10?" },
+	{ "vramcalc solve llama-2-7b --gpu a100-80gb-sxm --for concurrency",
+	  "how many requests of 4096 tokens at once?" },
+	{ NULL, NULL },
+};
+
+static const struct example advise_examples[] = {
+	{ "vramcalc advise llama-2-7b --task training --gpu a100-40gb-sxm",
+	  "full fine-tuning does not fit 40 GB: what would?" },
+	{ "vramcalc advise bloomz-7b --task training --gpu A10 --gpus 4", "on four A10" },
+	{ NULL, NULL },
+};
+
+static const struct example diagnose_examples[] = {
+	{ "vramcalc diagnose train.log", "a log that ends in an out-of-memory message" },
+	{ "vramcalc diagnose - --spec model.yaml < error.txt",
+	  "the message alone, and the job that it is about" },
+	{ NULL, NULL },
+};
+
 static const struct example gpus_examples[] = {
 	{ "vramcalc gpus", "the whole catalog" },
 	{ "vramcalc gpus A100 H100", "all sizes of two families" },
@@ -67,6 +89,47 @@ const struct command command_table[] = {
 	          "none "
 	          "does, 2 when the command line or a spec is wrong.",
 	  .examples = plan_examples },
+	{ .name = "solve",
+	  .bit = ON_SOLVE,
+	  .run = solve_command,
+	  .operands = "SPEC",
+	  .least = 1,
+	  .most = 1,
+	  .completion = COMPLETE_MODELS,
+	  .summary = "find the largest batch, length or concurrency that fits a GPU",
+	  .description = "Searches the estimate for the last value that still fits, and shows what "
+	                 "one more would need. The exit status is 1 when not even the smallest "
+	                 "value fits.",
+	  .examples = solve_examples },
+	{ .name = "advise",
+	  .bit = ON_ADVISE,
+	  .run = advise_command,
+	  .operands = "SPEC",
+	  .least = 1,
+	  .most = 1,
+	  .completion = COMPLETE_MODELS,
+	  .summary = "say which few changes make a job fit a GPU",
+	  .description =
+	          "Tries the usual measures alone and together, from a smaller batch to more "
+	          "GPUs, and lists the plans that fit, the easiest first, with what each "
+	          "step saves here, what it costs, and the field to set. The exit status is "
+	          "0 when the job fits as it is or some plan makes it fit, 1 when none does.",
+	  .examples = advise_examples },
+	{ .name = "diagnose",
+	  .bit = ON_DIAGNOSE,
+	  .run = diagnose_command,
+	  .operands = "FILE...",
+	  .least = 1,
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_FILES,
+	  .summary = "tell why memory ran out, from an error message or a log",
+	  .description =
+	          "Reads out-of-memory messages of PyTorch, JAX, TensorFlow, vLLM, SGLang and "
+	          "llama.cpp, torch.cuda.memory_summary(), memory statistics as JSON, and "
+	          "nvidia-smi's tables and CSV logs, in any mixture and with anything "
+	          "between them, and says whether it is capacity, fragmentation, a leak or "
+	          "another process, how sure that is, and what to do. - is standard input.",
+	  .examples = diagnose_examples },
 	{ .name = "gpus",
 	  .bit = ON_GPUS,
 	  .run = gpus_command,

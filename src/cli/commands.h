@@ -5,6 +5,9 @@
 struct arguments;
 
 int plan_command(struct arguments *arguments);
+int solve_command(struct arguments *arguments);
+int advise_command(struct arguments *arguments);
+int diagnose_command(struct arguments *arguments);
 int gpus_command(struct arguments *arguments);
 int models_command(struct arguments *arguments);
 int precisions_command(struct arguments *arguments);

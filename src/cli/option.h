@@ -17,6 +17,7 @@ enum option_kind {
 	OPTION_CHOICE, /* struct choice */
 	OPTION_COUNT,  /* uint64_t, at least 1, with k, M, G, Ki, Mi, Gi */
 	OPTION_BYTES,  /* uint64_t, with GB, GiB, MB, MiB, B */
+	OPTION_RATIO,  /* uint64_t, a decimal in millionths, above 0 and at most 100 */
 	OPTION_LIST,   /* struct text_list: may be given several times */
 	OPTION_FIELD   /* appends "FIELD=VALUE" to arguments.settings, as --set would */
 };
@@ -48,8 +49,12 @@ enum command_set {
 	ON_MODELS = 1 << 2,
 	ON_PRECISIONS = 1 << 3,
 	ON_HELP = 1 << 4,
+	ON_SOLVE = 1 << 5,
+	ON_ADVISE = 1 << 6,
+	ON_DIAGNOSE = 1 << 7,
 	ON_LISTS = ON_GPUS | ON_MODELS | ON_PRECISIONS,
-	ON_ALL = ON_PLAN | ON_LISTS | ON_HELP
+	ON_JOBS = ON_PLAN | ON_SOLVE | ON_ADVISE, /* those that judge a spec */
+	ON_ALL = ON_JOBS | ON_LISTS | ON_DIAGNOSE | ON_HELP
 };
 
 struct option_row {

@@ -32,6 +32,19 @@ static const char *sort_choice(size_t index)
 	return pick(names, LENGTH(names), index);
 }
 
+static const char *solve_choice(size_t index)
+{
+	static const char *const names[] = {
+		[VC_SOLVE_BATCH_SIZE] = "batch_size",
+		[VC_SOLVE_SEQUENCE_LENGTH] = "sequence_length",
+		[VC_SOLVE_CONCURRENCY] = "concurrency",
+		[VC_SOLVE_LORA_RANK] = "lora_rank",
+		[VC_SOLVE_GPUS] = "gpus",
+	};
+
+	return pick(names, LENGTH(names), index);
+}
+
 static const char *color_choice(size_t index)
 {
 	static const char *const names[] = {
@@ -58,7 +71,7 @@ static const char *shell_choice(size_t index)
 /* Another spelling of --set: help, values and default are those of the spec's field. */
 #define FIELD(option, heading, path)                                                               \
 	{                                                                                          \
-		.name = (option), .kind = OPTION_FIELD, .group = (heading), .commands = ON_PLAN,   \
+		.name = (option), .kind = OPTION_FIELD, .group = (heading), .commands = ON_JOBS,   \
 		.field = (path)                                                                    \
 	}
 
@@ -75,7 +88,7 @@ const struct option_row option_table[] = {
 	  .letter = 's',
 	  .kind = OPTION_LIST,
 	  .group = GROUP_WORKLOAD,
-	  .commands = ON_PLAN,
+	  .commands = ON_JOBS,
 	  .offset = AT(settings),
 	  .value = "FIELD=VALUE",
 	  .help = "override any field of the spec; may be repeated" },
@@ -98,7 +111,7 @@ const struct option_row option_table[] = {
 	  .letter = 'm',
 	  .kind = OPTION_CHOICE,
 	  .group = GROUP_HARDWARE,
-	  .commands = ON_PLAN,
+	  .commands = ON_JOBS,
 	  .offset = AT(method),
 	  .value = "METHOD",
 	  .choice = method_choice,
@@ -108,7 +121,7 @@ const struct option_row option_table[] = {
 	  .letter = 'g',
 	  .kind = OPTION_LIST,
 	  .group = GROUP_HARDWARE,
-	  .commands = ON_PLAN,
+	  .commands = ON_JOBS,
 	  .offset = AT(gpus),
 	  .value = "GPU",
 	  .completion = COMPLETE_GPUS,
@@ -137,10 +150,58 @@ const struct option_row option_table[] = {
 	  .choice = sort_choice,
 	  .fallback = "price",
 	  .help = "what ranks first among the GPUs that fit" },
+	{ .name = "gpus",
+	  .kind = OPTION_COUNT,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_ADVISE,
+	  .offset = AT(gpus_at_hand),
+	  .value = "N",
+	  .fallback = "1",
+	  .help = "how many of the GPU are at hand" },
+	{ .name = "for",
+	  .kind = OPTION_CHOICE,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_SOLVE,
+	  .offset = AT(solve_for),
+	  .value = "FIELD",
+	  .choice = solve_choice,
+	  .fallback = "batch_size",
+	  .help = "what to find the largest value of; of gpus the smallest number" },
+	{ .name = "overhead",
+	  .kind = OPTION_BYTES,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_JOBS,
+	  .offset = AT(overhead_bytes),
+	  .value = "SIZE",
+	  .fallback = "2GB",
+	  .help = "what the rule adds to M on each GPU; usually 1 to 3 GB" },
+	{ .name = "margin",
+	  .kind = OPTION_RATIO,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_JOBS,
+	  .offset = AT(margin_ppm),
+	  .value = "FACTOR",
+	  .fallback = "1.2",
+	  .help = "the rule's factor for fragmentation" },
+	{ .name = "activation-share",
+	  .kind = OPTION_RATIO,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_JOBS,
+	  .offset = AT(activation_ppm),
+	  .value = "SHARE",
+	  .help = "the rule's activations as a share of the weights; else 0.2, in training 0.35" },
+	{ .name = "spec",
+	  .kind = OPTION_TEXT,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_DIAGNOSE,
+	  .offset = AT(spec),
+	  .value = "SPEC",
+	  .completion = COMPLETE_MODELS,
+	  .help = "the job that failed: its estimate tells capacity from fragmentation" },
 	{ .name = "catalog",
 	  .kind = OPTION_LIST,
 	  .group = GROUP_HARDWARE,
-	  .commands = ON_PLAN | ON_GPUS,
+	  .commands = ON_JOBS | ON_GPUS,
 	  .offset = AT(catalogs),
 	  .value = "FILE",
 	  .completion = COMPLETE_FILES,
@@ -157,7 +218,7 @@ const struct option_row option_table[] = {
 	  .letter = 'u',
 	  .kind = OPTION_CHOICE,
 	  .group = GROUP_OUTPUT,
-	  .commands = ON_PLAN | ON_GPUS,
+	  .commands = ON_JOBS | ON_GPUS | ON_DIAGNOSE,
 	  .offset = AT(unit),
 	  .value = "UNIT",
 	  .choice = unit_choice,
@@ -167,7 +228,7 @@ const struct option_row option_table[] = {
 	  .letter = 'j',
 	  .kind = OPTION_FLAG,
 	  .group = GROUP_OUTPUT,
-	  .commands = ON_PLAN | ON_LISTS,
+	  .commands = ON_JOBS | ON_LISTS | ON_DIAGNOSE,
 	  .offset = AT(json),
 	  .help = "print JSON, with exact byte counts" },
 	{ .name = "csv",
@@ -185,7 +246,7 @@ const struct option_row option_table[] = {
 	{ .name = "color",
 	  .kind = OPTION_CHOICE,
 	  .group = GROUP_OUTPUT,
-	  .commands = ON_PLAN | ON_LISTS,
+	  .commands = ON_JOBS | ON_LISTS | ON_DIAGNOSE,
 	  .offset = AT(color),
 	  .value = "WHEN",
 	  .choice = color_choice,

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "print_text.h"
 #include "report.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,9 @@
 /* What all specs of a run share. */
 struct run {
 	const struct arguments *arguments;
+	struct session session;
 	struct output out;
 	struct json_writer json;
-	struct vc_catalog catalog;
-	char currency[4]; /* whose prices the open catalog shows; "": none is open */
-	bool heading_printed;
 	size_t printed;
 };
 
@@ -29,68 +28,7 @@ const struct vc_candidate *plan_best(const struct plan *plan)
 	return plan->count && plan->candidates[0].gpus_needed ? &plan->candidates[0] : NULL;
 }
 
-static bool open_catalog(struct run *run, const char *currency)
-{
-	struct vc_catalog_options options = { .files = run->arguments->catalogs.items,
-		                              .file_count = run->arguments->catalogs.count,
-		                              .currency = currency };
-	struct vc_error_list errors = { 0 };
-
-	if (strcmp(run->currency, currency) == 0) {
-		return true;
-	}
-	if (*run->currency) {
-		vc_catalog_close(&run->catalog);
-		run->currency[0] = '\0';
-	}
-	if (vc_catalog_open(&run->catalog, &options, &errors) != VC_OK) {
-		report_errors(&errors);
-		return false;
-	}
-	snprintf(run->currency, sizeof run->currency, "%s", currency);
-	return true;
-}
-
-/* ---- Which GPUs ---- */
-
-/* --gpu, else the spec's, else the documents' families, else all. */
-static bool choose_gpus(const struct run *run, const struct vc_spec *spec, struct gpu_list *list)
-{
-	const struct text_list *named = &run->arguments->gpus;
-	bool all_known = true;
-
-	for (size_t i = 0; i < named->count; i++) {
-		all_known = report_gpu(&run->catalog, named->items[i],
-		                       &(struct name_place){ "vramcalc plan", "--gpu" }, list) &&
-		            all_known;
-	}
-	for (size_t i = 0; !named->count && i < spec->hardware.gpu_count; i++) {
-		all_known =
-		        report_gpu(&run->catalog, spec->hardware.gpus[i],
-		                   &(struct name_place){ spec->source, "hardware.gpus" }, list) &&
-		        all_known;
-	}
-	if (list->count || !all_known) {
-		return all_known;
-	}
-	for (size_t i = 0; i < run->catalog.count; i++) {
-		if (run->arguments->all || run->catalog.gpus[i].documented) {
-			list->gpus[list->count++] = &run->catalog.gpus[i].gpu;
-		}
-	}
-	return true;
-}
-
 /* ---- One spec ---- */
-
-static bool refuse(const struct vc_spec *spec, struct vc_error *error)
-{
-	if (!*error->file) {
-		snprintf(error->file, sizeof error->file, "%s", spec->source);
-	}
-	report_error(error);
-	return false;
-}
 
 static bool estimate_detailed(struct plan *plan, struct vc_error *error)
 {
@@ -125,13 +63,13 @@ static bool estimate(struct run *run, struct plan *plan, const struct gpu_list *
 	    vc_estimate(&request, &plan->rule, &error) != VC_OK ||
 	    vc_select(&plan->request, gpus->gpus, gpus->count, &options, candidates, &error) !=
 	            VC_OK) {
-		return refuse(plan->spec, &error);
+		return session_refuse(plan->spec, &error);
 	}
 	plan->params =
 	        plan->request.model->params ? plan->request.model->params : plan->counts.total;
 	plan->candidates = candidates;
 	plan->count = gpus->count;
-	return estimate_detailed(plan, &error) || refuse(plan->spec, &error);
+	return estimate_detailed(plan, &error) || session_refuse(plan->spec, &error);
 }
 
 static void print(struct run *run, const struct plan *plan)
@@ -172,16 +110,17 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 	struct vc_candidate *candidates;
 	struct gpu_list gpus = { 0 };
 
-	if (!open_catalog(run, spec->budget.currency)) {
+	if (!session_catalog(&run->session, spec->budget.currency)) {
 		return EXIT_WRONG_INPUT;
 	}
-	gpus.gpus = malloc(run->catalog.count * sizeof *gpus.gpus);
-	candidates = malloc(run->catalog.count * sizeof *candidates);
-	plan.request.method = (enum vc_method)run->arguments->method.index;
+	gpus.gpus = malloc(run->session.catalog.count * sizeof *gpus.gpus);
+	candidates = malloc(run->session.catalog.count * sizeof *candidates);
+	session_request(&run->session, &plan.request);
 	if (!gpus.gpus || !candidates) {
 		report_no_memory();
-	} else if (choose_gpus(run, spec, &gpus) && estimate(run, &plan, &gpus, candidates)) {
-		plan.listed_all = gpus.count == run->catalog.count;
+	} else if (session_choose(&run->session, spec, &gpus) &&
+	           estimate(run, &plan, &gpus, candidates)) {
+		plan.listed_all = gpus.count == run->session.catalog.count;
 		status = plan_best(&plan) ? EXIT_FITS : EXIT_DOES_NOT_FIT;
 		if (!run->arguments->quiet) {
 			print(run, &plan);
@@ -194,14 +133,10 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 
 static enum exit_status read_and_plan(struct run *run, const char *source)
 {
-	struct vc_spec_options options = { .overrides = run->arguments->settings.items,
-		                           .override_count = run->arguments->settings.count };
-	struct vc_error_list errors = { 0 };
 	enum exit_status status;
 	struct vc_spec spec;
 
-	if (vc_spec_read(source, &options, &spec, &errors) != VC_OK) {
-		report_errors(&errors);
+	if (!session_read(&run->session, source, &spec)) {
 		return EXIT_WRONG_INPUT;
 	}
 	status = plan_spec(run, &spec);
@@ -211,7 +146,7 @@ static enum exit_status read_and_plan(struct run *run, const char *source)
 
 int plan_command(struct arguments *arguments)
 {
-	struct run run = { .arguments = arguments };
+	struct run run = { .arguments = arguments, .session.arguments = arguments };
 	int status = EXIT_FITS;
 	bool array = arguments->json && arguments->operands.count > 1 && !arguments->quiet;
 
@@ -228,8 +163,6 @@ int plan_command(struct arguments *arguments)
 	if (array) {
 		json_close(&run.json, ']');
 	}
-	if (*run.currency) {
-		vc_catalog_close(&run.catalog);
-	}
+	session_close(&run.session);
 	return status;
 }

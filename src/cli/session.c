@@ -1,0 +1,127 @@
+#include "session.h"
+
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool session_catalog(struct session *session, const char *currency)
+{
+	struct vc_catalog_options options = { .files = session->arguments->catalogs.items,
+		                              .file_count = session->arguments->catalogs.count,
+		                              .currency = currency };
+	struct vc_error_list errors = { 0 };
+
+	if (strcmp(session->currency, currency) == 0) {
+		return true;
+	}
+	if (*session->currency) {
+		vc_catalog_close(&session->catalog);
+		session->currency[0] = '\0';
+	}
+	if (vc_catalog_open(&session->catalog, &options, &errors) != VC_OK) {
+		report_errors(&errors);
+		return false;
+	}
+	snprintf(session->currency, sizeof session->currency, "%s", currency);
+	return true;
+}
+
+/* --gpu, else the spec's, else the five families that are shown unasked, else all. */
+bool session_choose(const struct session *session, const struct vc_spec *spec,
+                    struct gpu_list *list)
+{
+	const struct text_list *named = &session->arguments->gpus;
+	bool all_known = true;
+	char prefix[64];
+
+	snprintf(prefix, sizeof prefix, "vramcalc %s", session->arguments->command->name);
+
+	for (size_t i = 0; i < named->count; i++) {
+		all_known = report_gpu(&session->catalog, named->items[i],
+		                       &(struct name_place){ prefix, "--gpu" }, list) &&
+		            all_known;
+	}
+	for (size_t i = 0; !named->count && i < spec->hardware.gpu_count; i++) {
+		all_known =
+		        report_gpu(&session->catalog, spec->hardware.gpus[i],
+		                   &(struct name_place){ spec->source, "hardware.gpus" }, list) &&
+		        all_known;
+	}
+	if (list->count || !all_known) {
+		return all_known;
+	}
+	for (size_t i = 0; i < session->catalog.count; i++) {
+		if (session->arguments->all || session->catalog.gpus[i].documented) {
+			list->gpus[list->count++] = &session->catalog.gpus[i].gpu;
+		}
+	}
+	return true;
+}
+
+const struct vc_gpu *session_one_gpu(const struct session *session, const struct vc_spec *spec)
+{
+	struct gpu_list list = { .gpus = malloc(session->catalog.count * sizeof *list.gpus) };
+	const struct vc_gpu *gpu = NULL;
+	bool named = session->arguments->gpus.count || spec->hardware.gpu_count;
+
+	if (!list.gpus) {
+		report_no_memory();
+		return NULL;
+	}
+	if (!named) {
+		fprintf(stderr,
+		        "vramcalc %s: no GPU given (expected --gpu NAME or hardware.gpus)\n",
+		        session->arguments->command->name);
+	} else if (session_choose(session, spec, &list) && list.count != 1) {
+		fprintf(stderr, "vramcalc %s: --gpu: %zu GPUs are named (expected one: %s or %s)\n",
+		        session->arguments->command->name, list.count, list.gpus[0]->id,
+		        list.gpus[1]->id);
+	} else if (list.count == 1) {
+		gpu = list.gpus[0];
+	}
+	free(list.gpus);
+	return gpu;
+}
+
+bool session_read(const struct session *session, const char *source, struct vc_spec *spec)
+{
+	struct vc_spec_options options = { .overrides = session->arguments->settings.items,
+		                           .override_count = session->arguments->settings.count };
+	struct vc_error_list errors = { 0 };
+
+	if (vc_spec_read(source, &options, spec, &errors) != VC_OK) {
+		report_errors(&errors);
+		return false;
+	}
+	return true;
+}
+
+void session_request(const struct session *session, struct vc_request *request)
+{
+	const struct arguments *arguments = session->arguments;
+
+	request->method = (enum vc_method)arguments->method.index;
+	request->rule.overhead_given = arguments->overhead_bytes != 0;
+	request->rule.overhead_bytes = arguments->overhead_bytes;
+	request->rule.margin_ppm = (uint32_t)arguments->margin_ppm;
+	request->rule.activation_ppm = (uint32_t)arguments->activation_ppm;
+}
+
+bool session_refuse(const struct vc_spec *spec, struct vc_error *error)
+{
+	vc_spec_place(spec, error);
+	if (!*error->file) {
+		snprintf(error->file, sizeof error->file, "%s", spec->source);
+	}
+	report_error(error);
+	return false;
+}
+
+void session_close(struct session *session)
+{
+	if (*session->currency) {
+		vc_catalog_close(&session->catalog);
+		session->currency[0] = '\0';
+	}
+}

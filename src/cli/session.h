@@ -1,0 +1,38 @@
+/* What every command that judges a spec needs: the catalog, the GPUs that are meant, the spec
+ * itself. */
+#ifndef VC_CLI_SESSION_H
+#define VC_CLI_SESSION_H
+
+#include "arguments.h"
+#include "catalog.h"
+#include "report.h"
+#include "spec.h"
+
+/* Zero-initialize but for `arguments`; session_close() is due at the end. */
+struct session {
+	const struct arguments *arguments;
+	struct vc_catalog catalog;
+	char currency[4]; /* whose prices the open catalog shows; "": none is open */
+};
+
+/* Each says on standard error what is wrong and returns false. */
+
+/* Opens the catalog with prices in this currency, unless it is open so already. */
+bool session_catalog(struct session *session, const char *currency);
+/* --gpu, else the spec's, else the five families that are shown unasked, else all. */
+bool session_choose(const struct session *session, const struct vc_spec *spec,
+                    struct gpu_list *list);
+/* The one GPU that a question is about: --gpu or the spec's, which must name exactly one. */
+const struct vc_gpu *session_one_gpu(const struct session *session, const struct vc_spec *spec);
+/* Reads a spec with the command line's overrides. */
+bool session_read(const struct session *session, const char *source, struct vc_spec *spec);
+
+/* Puts the method and the rule's options into a request. */
+void session_request(const struct session *session, struct vc_request *request);
+
+/* Reports an error of the core, in the spec's name and at its field's place; returns false. */
+bool session_refuse(const struct vc_spec *spec, struct vc_error *error);
+
+void session_close(struct session *session);
+
+#endif
