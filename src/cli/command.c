@@ -49,6 +49,12 @@ static const struct example models_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example import_examples[] = {
+	{ "vramcalc import llama-2-7b", "a bundled model's spec, to be changed" },
+	{ "vramcalc import config.json", "a spec of your own model" },
+	{ NULL, NULL },
+};
+
 static const struct example precisions_examples[] = {
 	{ "vramcalc precisions", "element types and quantizations" },
 	{ NULL, NULL },
@@ -152,6 +158,18 @@ const struct command command_table[] = {
 	  .description = "Their names are taken wherever a SPEC is. A WORD lists those whose name "
 	                 "contains it, or whose family it is.",
 	  .examples = models_examples },
+	{ .name = "import",
+	  .bit = ON_IMPORT,
+	  .run = import_command,
+	  .operands = "SOURCE",
+	  .least = 1,
+	  .most = 1,
+	  .completion = COMPLETE_MODELS,
+	  .summary = "write a commented spec from a model's own files",
+	  .description = "SOURCE is a Hugging Face config.json or the folder that holds one, a "
+	                 "weight file, or the name of a bundled model. The spec goes to standard "
+	                 "output; planned as it is, it gives what SOURCE itself gives.",
+	  .examples = import_examples },
 	{ .name = "precisions",
 	  .bit = ON_PRECISIONS,
 	  .run = precisions_command,

@@ -11,6 +11,7 @@ int diagnose_command(struct arguments *arguments);
 int gpus_command(struct arguments *arguments);
 int models_command(struct arguments *arguments);
 int precisions_command(struct arguments *arguments);
+int import_command(struct arguments *arguments);
 int help_command(struct arguments *arguments);
 
 #endif

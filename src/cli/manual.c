@@ -95,18 +95,21 @@ static void option(FILE *out, const struct option_row *row)
 
 static void command(FILE *out, const struct command *c)
 {
+	bool any = false;
+
 	fprintf(out, ".Ss %s\n", c->name);
 	sentences(out, c->summary);
 	if (*c->description) {
 		sentences(out, c->description);
 	}
-	fprintf(out, ".Bl -tag -width Ds\n");
 	for (const struct option_row *row = option_table; row->name; row++) {
 		if ((row->commands & c->bit) && row->commands != ON_ALL) {
+			fprintf(out, "%s", any ? "" : ".Bl -tag -width Ds\n");
 			option(out, row);
+			any = true;
 		}
 	}
-	fprintf(out, ".El\n");
+	fprintf(out, "%s", any ? ".El\n" : "");
 }
 
 static void options_of_all(FILE *out)
