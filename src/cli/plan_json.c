@@ -146,6 +146,8 @@ static void write_estimates(struct json_writer *json, const struct plan *plan)
 	json_open(json, "estimates", '{');
 	json_open(json, "rule", '{');
 	write_ledger(json, &plan->rule);
+	json_u64(json, "overhead_bytes", plan->request.rule.overhead_bytes);
+	json_ratio(json, "margin", plan->request.rule.margin_ppm, 1000000);
 	json_close(json, '}');
 	if (plan->has_detailed) {
 		json_open(json, "detailed", '{');

@@ -2,6 +2,7 @@
 # Output that cannot be written is noticed: a full disk with a message, a reader that has gone away
 # without one.
 #   writing.sh PROGRAM
+# shellcheck disable=SC2086 # a command is several words
 set -u
 program=$1
 scratch=$(mktemp -d)

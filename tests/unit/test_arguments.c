@@ -156,6 +156,22 @@ static void numbers_are_checked(void **state)
 	}
 }
 
+static void amounts_are_exact(void **state)
+{
+	struct arguments a;
+	char *message;
+
+	(void)state;
+	assert_true(parse(&a, &message,
+	                  WORDS("plan", "x", "--overhead", "1.5GiB", "--margin=1.25",
+	                        "--activation-share", "0.1")));
+	assert_u64(a.overhead_bytes, 1610612736); /* 1.5 x 2^30 */
+	assert_u64(a.margin_ppm, 1250000);
+	assert_u64(a.activation_ppm, 100000);
+	arguments_free(&a);
+	free(message);
+}
+
 static void control_characters_do_not_reach_the_terminal(void **state)
 {
 	(void)state;
@@ -173,6 +189,7 @@ int main(void)
 		cmocka_unit_test(mistakes_get_one_clear_line),
 		cmocka_unit_test(abbreviations_are_refused),
 		cmocka_unit_test(numbers_are_checked),
+		cmocka_unit_test(amounts_are_exact),
 		cmocka_unit_test(control_characters_do_not_reach_the_terminal),
 	};
 
