@@ -124,6 +124,11 @@ void formula_legend(char *to, size_t size, const struct vc_line *line)
 		{ "width", "key/value heads × head size" },
 		{ "layers", "layers with a cache" },
 		{ "bytes", "bytes per element" },
+		{ "c", "bytes per logit" },
+		{ "R", "sequences of a step" },
+		{ "T", "tokens of a step" },
+		{ "V", "vocabulary" },
+		{ "state", "a sequence's" },
 	};
 
 	*to = '\0';

@@ -144,8 +144,12 @@ static void explain_line(struct output *out, const struct vc_line *line)
 	formula_render(numbers, sizeof numbers, line);
 	formula_legend(legend, sizeof legend, line);
 	format_quantity(quantity, sizeof quantity, line->bytes, out->unit, ROUND_NEAREST);
-	text_append(text, sizeof text, "%s = %s = %s = %" PRIu64 " B",
-	            vc_component_name(line->component), line->formula, numbers, line->bytes);
+	text_append(text, sizeof text, "%s = %s", vc_component_name(line->component),
+	            line->formula);
+	if (line->input_count > 0) {
+		text_append(text, sizeof text, " = %s", numbers);
+	}
+	text_append(text, sizeof text, " = %" PRIu64 " B", line->bytes);
 	if (out->unit != UNIT_B) {
 		text_append(text, sizeof text, " (%s)", quantity);
 	}

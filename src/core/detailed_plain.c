@@ -13,6 +13,7 @@
 enum {
 	MILLION = 1000000,
 	PREFILL_TOKENS = 8192, /* longer prompts are taken in chunks */
+	LOGIT_BYTES = 6,       /* a 16-bit and an fp32 row per sequence */
 	SLACK_PPM = 30000,     /* reserved over allocated at fixed shapes */
 	SPREAD_PPM = 80000
 };
@@ -48,17 +49,18 @@ static void add_cache(struct plain *plain)
 		state = sat_add(state, sat_mul(spec->layers, spec->state_bytes));
 	}
 	if (kv > 0) {
-		struct vc_line *line =
-		        add(plain, VC_COMPONENT_KV_CACHE, sat_mul(kv, plain->sequences),
-		            "sequences x tokens that each layer keeps x bytes per token");
+		struct vc_line *line = add(plain, VC_COMPONENT_KV_CACHE,
+		                           sat_mul(kv, plain->sequences), "batch × cache");
 
-		vc_line_input(line, "sequences", plain->sequences);
-		vc_line_input(line, "tokens", workload->sequence_length);
-		vc_line_input(line, "bytes per token", cache.token_bytes);
+		vc_line_input(line, "batch", plain->sequences);
+		vc_line_input(line, "cache", kv);
 	}
 	if (state > 0) {
-		add(plain, VC_COMPONENT_RECURRENT_STATE, sat_mul(state, plain->sequences),
-		    "sequences x state of each layer");
+		struct vc_line *line = add(plain, VC_COMPONENT_RECURRENT_STATE,
+		                           sat_mul(state, plain->sequences), "batch × state");
+
+		vc_line_input(line, "batch", plain->sequences);
+		vc_line_input(line, "state", state);
 	}
 }
 
@@ -66,18 +68,21 @@ static void add_step(struct plain *plain)
 {
 	static const struct forward_traits traits = { .hidden_copies = 4, .element_bytes = 2 };
 	struct forward_widths widths = forward_widths(plain->request);
-	uint64_t tokens = plain->request->workload.sequence_length;
+	uint64_t workspace = device_blas_workspace_bytes(plain->request->gpu);
+	uint64_t tokens = plain->request->workload.sequence_length, block;
 	struct vc_line *line;
 
 	tokens = tokens < PREFILL_TOKENS ? tokens : PREFILL_TOKENS;
-	line = add(plain, VC_COMPONENT_ACTIVATIONS,
-	           sat_add(forward_block_bytes(&widths, &traits, tokens),
-	                   device_blas_workspace_bytes(plain->request->gpu)),
-	           "widest moment of a block of N tokens, workspace");
-	vc_line_input(line, "N", tokens);
-	line = add(plain, VC_COMPONENT_LOGITS, sat_mul3(6, plain->sequences, widths.vocab),
-	           "6 bytes x sequences x vocabulary");
-	vc_line_input(line, "sequences", plain->sequences);
+	block = forward_block_bytes(&widths, &traits, tokens);
+	line = add(plain, VC_COMPONENT_ACTIVATIONS, sat_add(block, workspace), "block + workspace");
+	vc_line_input(line, "T", tokens);
+	vc_line_input(line, "block", block);
+	vc_line_input(line, "workspace", workspace);
+	line = add(plain, VC_COMPONENT_LOGITS,
+	           sat_mul3(LOGIT_BYTES, plain->sequences, widths.vocab), "c × R × V");
+	vc_line_input(line, "c", LOGIT_BYTES);
+	vc_line_input(line, "R", plain->sequences);
+	vc_line_input(line, "V", widths.vocab);
 }
 
 static void add_fixed(struct plain *plain)
@@ -86,11 +91,11 @@ static void add_fixed(struct plain *plain)
 	uint64_t slack = sat_scale_up(plain->allocated, SLACK_PPM, MILLION);
 
 	vc_ledger_add(plain->ledger, VC_COMPONENT_FRAMEWORK,
-	              device_context_bytes(plain->request->gpu), "CUDA context and kernels");
+	              device_context_bytes(plain->request->gpu), "CUDA context");
 	if (ranks > 1) {
 		vc_ledger_add(plain->ledger, VC_COMPONENT_COMMUNICATION,
 		              device_communication_bytes(plain->request->gpu, ranks),
-		              "NCCL buffers, measured by link and ranks");
+		              "NCCL's buffers");
 	}
 	vc_ledger_add(plain->ledger, VC_COMPONENT_FRAGMENTATION, slack, "3 % of what is allocated");
 }
@@ -102,13 +107,17 @@ enum vc_status vc_estimate_plain(const struct vc_request *request, struct vc_led
 		                                     .mxfp4_hidden_multiple = 1,
 		                                     .mxfp4_width_multiple = 1 };
 	struct plain plain = { .request = request, .ledger = ledger };
+	struct vc_line *line;
 	uint64_t total = 0, spread;
 
 	(void)error;
 	plain.sequences = sat_mul(request->workload.batch_size, request->workload.concurrency);
 	plain.weights = serving_weights(request, &traits);
-	add(&plain, VC_COMPONENT_WEIGHTS, plain.weights.allocated_bytes,
-	    "tensors of a rank, each rounded by the allocator");
+	line = add(&plain, VC_COMPONENT_WEIGHTS, plain.weights.allocated_bytes,
+	           "tensors + rounding");
+	vc_line_input(line, "tensors", plain.weights.tensor_bytes);
+	vc_line_input(line, "rounding",
+	              sat_sub(plain.weights.allocated_bytes, plain.weights.tensor_bytes));
 	add_cache(&plain);
 	add_step(&plain);
 	add_fixed(&plain);

@@ -58,9 +58,6 @@ static void choose_sizes(struct sglang *sglang)
 	if (sglang->batch == 0) {
 		sglang->batch = request->parallelism.tensor >= 4 ? row->batch_tp4 : row->batch;
 	}
-	sglang->parts.tokens = (uint32_t)(sglang->chunk < UINT32_MAX ? sglang->chunk : UINT32_MAX);
-	sglang->parts.sequences =
-	        (uint32_t)(sglang->batch < UINT32_MAX ? sglang->batch : UINT32_MAX);
 }
 
 static uint64_t max_u64(uint64_t a, uint64_t b)
@@ -123,11 +120,14 @@ static void set_step(struct sglang *sglang)
 {
 	static const struct forward_traits traits = { .hidden_copies = 4, .element_bytes = 2 };
 	struct forward_widths widths = forward_widths(sglang->request);
-	struct serving_parts *parts = &sglang->parts;
+	struct vc_line *line = &sglang->parts.activations;
+	uint64_t block = forward_block_bytes(&widths, &traits, sglang->chunk);
+	uint64_t workspace = device_blas_workspace_bytes(sglang->request->gpu);
 
-	parts->activation_bytes = sat_add(forward_block_bytes(&widths, &traits, sglang->chunk),
-	                                  device_blas_workspace_bytes(sglang->request->gpu));
-	parts->activation_formula = "widest moment of a block of N tokens, workspace";
+	serving_line(line, sat_add(block, workspace), "block + workspace");
+	vc_line_input(line, "T", sglang->chunk);
+	vc_line_input(line, "block", block);
+	vc_line_input(line, "workspace", workspace);
 }
 
 /* Decode graphs: 0.13 GiB for 64 layers and 36 sizes (0.5.19, H100); with tensor parallelism their
@@ -138,10 +138,18 @@ static void set_graphs(struct sglang *sglang)
 	uint64_t sizes = 3 + sglang->batch / 8;
 	uint64_t ranks = sglang->request->parallelism.tensor;
 
-	if (!sglang->request->engine.enforce_eager) {
-		sglang->parts.graph_bytes = sat_add(sat_mul3(60000, range.end - range.begin, sizes),
-		                                    sat_mul3(200, MIB, ranks > 1 ? ranks : 0));
+	uint64_t buffers = sat_mul3(200, MIB, ranks > 1 ? ranks : 0);
+	struct vc_line *line = &sglang->parts.graphs;
+
+	if (sglang->request->engine.enforce_eager) {
+		return;
 	}
+	serving_line(line, sat_add(sat_mul3(60000, range.end - range.begin, sizes), buffers),
+	             "graph × layers × sizes + buffers");
+	vc_line_input(line, "graph", 60000);
+	vc_line_input(line, "layers", range.end - range.begin);
+	vc_line_input(line, "sizes", sizes);
+	vc_line_input(line, "buffers", buffers);
 }
 
 static void set_budget(struct sglang *sglang)
@@ -157,7 +165,7 @@ static void set_budget(struct sglang *sglang)
 	before = sat_sub(sglang->usable_bytes, outside);
 	parts->budget_ppm = (uint32_t)static_ppm(sglang);
 	parts->budget_bytes = sat_add(before / MILLION * parts->budget_ppm,
-	                              sat_add(outside, parts->activation_bytes));
+	                              sat_add(outside, parts->activations.bytes));
 	parts->spread_ppm = 60000;
 }
 

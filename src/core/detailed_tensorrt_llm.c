@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "forward.h"
+#include "ledger.h"
 #include "sat.h"
 #include "serving.h"
 
@@ -34,20 +35,23 @@ enum vc_status vc_estimate_tensorrt_llm(const struct vc_request *request, struct
 	struct serving_cache cache;
 	uint64_t tokens = request->engine.max_num_batched_tokens;
 	uint64_t sequences = request->engine.max_num_seqs;
+	uint64_t block, workspace = device_blas_workspace_bytes(request->gpu);
 
 	(void)error;
 	tokens = tokens > 0 ? tokens : DEFAULT_TOKENS;
 	sequences = sequences > 0 ? sequences : DEFAULT_SEQUENCES;
 	sequences = sequences < tokens ? sequences : tokens;
-	parts.tokens = (uint32_t)(tokens < UINT32_MAX ? tokens : UINT32_MAX);
-	parts.sequences = (uint32_t)(sequences < UINT32_MAX ? sequences : UINT32_MAX);
+	block = forward_block_bytes(&widths, &forward_traits, tokens);
 	parts.weights = serving_weights(request, &weight_traits);
 	parts.weight_bytes = parts.weights.allocated_bytes;
-	parts.logit_bytes = sat_mul3(4, sequences, widths.vocab);
-	parts.logit_formula = "4 bytes x R x vocabulary";
-	parts.activation_bytes = sat_add(forward_block_bytes(&widths, &forward_traits, tokens),
-	                                 device_blas_workspace_bytes(request->gpu));
-	parts.activation_formula = "widest moment of a block of N tokens, workspace";
+	serving_line(&parts.logits, sat_mul3(4, sequences, widths.vocab), "c × R × V");
+	vc_line_input(&parts.logits, "c", 4);
+	vc_line_input(&parts.logits, "R", sequences);
+	vc_line_input(&parts.logits, "V", widths.vocab);
+	serving_line(&parts.activations, sat_add(block, workspace), "block + workspace");
+	vc_line_input(&parts.activations, "T", tokens);
+	vc_line_input(&parts.activations, "block", block);
+	vc_line_input(&parts.activations, "workspace", workspace);
 	parts.framework_bytes = device_context_bytes(request->gpu);
 	parts.communication_bytes =
 	        device_communication_bytes(request->gpu, request->parallelism.tensor);

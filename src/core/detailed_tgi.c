@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "forward.h"
+#include "ledger.h"
 #include "sat.h"
 #include "serving.h"
 
@@ -32,20 +33,20 @@ enum vc_status vc_estimate_tgi(const struct vc_request *request, struct vc_ledge
 	struct serving_parts parts = { .budget_ppm = BUDGET_PPM, .spread_ppm = 70000 };
 	struct serving_cache cache;
 	uint64_t tokens = request->engine.max_num_batched_tokens;
-	uint64_t block, logits;
+	uint64_t block, workspace = device_blas_workspace_bytes(request->gpu);
 
 	(void)error;
 	tokens = tokens > 0 ? tokens : DEFAULT_PREFILL_TOKENS;
-	parts.tokens = (uint32_t)(tokens < UINT32_MAX ? tokens : UINT32_MAX);
-	parts.sequences = 1;
+	block = forward_block_bytes(&widths, &forward_traits, tokens);
 	parts.weights = serving_weights(request, &weight_traits);
 	parts.weight_bytes = parts.weights.allocated_bytes;
-	block = forward_block_bytes(&widths, &forward_traits, tokens);
-	logits = sat_mul(6, widths.vocab);
-	parts.logit_bytes = logits;
-	parts.logit_formula = "6 bytes x R x vocabulary";
-	parts.activation_bytes = sat_add(block, device_blas_workspace_bytes(request->gpu));
-	parts.activation_formula = "widest moment of a block of N tokens, workspace";
+	serving_line(&parts.logits, sat_mul(6, widths.vocab), "c × V");
+	vc_line_input(&parts.logits, "c", 6);
+	vc_line_input(&parts.logits, "V", widths.vocab);
+	serving_line(&parts.activations, sat_add(block, workspace), "block + workspace");
+	vc_line_input(&parts.activations, "T", tokens);
+	vc_line_input(&parts.activations, "block", block);
+	vc_line_input(&parts.activations, "workspace", workspace);
 	parts.framework_bytes = device_context_bytes(request->gpu);
 	parts.communication_bytes =
 	        device_communication_bytes(request->gpu, request->parallelism.tensor);

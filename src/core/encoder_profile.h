@@ -6,6 +6,7 @@
 
 struct encoder_profile {
 	bool known;            /* the model has a tower that engines profile */
+	bool cross_attention;  /* each sequence profiled brings an image of its own */
 	uint64_t item_tokens;  /* the most that one image becomes in the language model */
 	uint64_t items;        /* profiled at once */
 	uint64_t peak_bytes;   /* in the tower */

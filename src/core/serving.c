@@ -17,37 +17,72 @@ static uint64_t spec_sequences(const struct vc_request *request)
 	return sat_mul(request->workload.batch_size, request->workload.concurrency);
 }
 
+static uint64_t peak_bytes(const struct serving_parts *parts)
+{
+	return sat_add(parts->logits.bytes, parts->activations.bytes);
+}
+
+static uint64_t states_bytes(const struct serving_parts *parts)
+{
+	return sat_mul(parts->states, parts->state_bytes);
+}
+
+static uint64_t counted_outside_bytes(const struct serving_parts *parts)
+{
+	return sat_add(sat_add(parts->framework_bytes, parts->communication_bytes),
+	               sat_add(parts->reserve_bytes, states_bytes(parts)));
+}
+
 /* What must be there before any cache. */
 static uint64_t taken_bytes(const struct serving_parts *parts)
 {
-	uint64_t torch =
-	        sat_add(parts->weight_bytes, sat_add(parts->logit_bytes, parts->activation_bytes));
-
-	return sat_add(torch, sat_add(sat_add(parts->framework_bytes, parts->communication_bytes),
-	                              parts->reserve_bytes));
+	return sat_add(sat_add(parts->weight_bytes, peak_bytes(parts)),
+	               counted_outside_bytes(parts));
 }
 
-static void add_line(struct vc_ledger *ledger, enum vc_component component, uint64_t bytes,
-                     const char *formula)
+static void add_bytes(struct vc_ledger *ledger, enum vc_component component, uint64_t bytes,
+                      const char *formula)
 {
 	if (bytes > 0) {
 		vc_ledger_add(ledger, component, bytes, formula);
 	}
 }
 
-static void add_weights(const struct vc_request *request, const struct serving_parts *parts,
-                        struct vc_ledger *ledger)
+static void add_line(struct vc_ledger *ledger, enum vc_component component,
+                     const struct vc_line *line)
+{
+	struct vc_line *added;
+
+	if (line->bytes == 0) {
+		return;
+	}
+	added = vc_ledger_add(ledger, component, line->bytes, line->formula);
+	for (uint32_t i = 0; i < line->input_count; i++) {
+		vc_line_ratio(added, line->inputs[i].name, line->inputs[i].value,
+		              line->inputs[i].divisor);
+	}
+}
+
+static void add_weights(const struct serving_parts *parts, struct vc_ledger *ledger)
 {
 	struct vc_line *line = vc_ledger_add(ledger, VC_COMPONENT_WEIGHTS, parts->weight_bytes,
-	                                     "tensors of a rank, each rounded by the allocator");
+	                                     "tensors + rounding");
 
-	vc_line_input(line, "parameters of the rank", parts->weights.elements);
-	if (request->parallelism.tensor > 1) {
-		vc_line_input(line, "t", request->parallelism.tensor);
+	vc_line_input(line, "tensors", parts->weights.tensor_bytes);
+	vc_line_input(line, "rounding", sat_sub(parts->weight_bytes, parts->weights.tensor_bytes));
+}
+
+static void add_states(const struct serving_parts *parts, struct vc_ledger *ledger)
+{
+	struct vc_line *line;
+
+	if (states_bytes(parts) == 0) {
+		return;
 	}
-	if (request->parallelism.pipeline > 1) {
-		vc_line_input(line, "p", request->parallelism.pipeline);
-	}
+	line = vc_ledger_add(ledger, VC_COMPONENT_RECURRENT_STATE, states_bytes(parts),
+	                     "R × state");
+	vc_line_input(line, "R", parts->states);
+	vc_line_input(line, "state", parts->state_bytes);
 }
 
 static void add_pool(const struct vc_request *request, const struct serving_parts *parts,
@@ -56,30 +91,23 @@ static void add_pool(const struct vc_request *request, const struct serving_part
 	uint64_t left = sat_sub(parts->budget_bytes, taken_bytes(parts));
 	uint64_t pool = parts->cache_ppm ? left / MILLION * parts->cache_ppm : left;
 	uint64_t length = request->workload.sequence_length;
-	struct vc_line *line = vc_ledger_add(ledger, VC_COMPONENT_KV_CACHE, pool,
-	                                     "budget - weights - peak - outside torch");
+	struct vc_line *line =
+	        vc_ledger_add(ledger, VC_COMPONENT_KV_CACHE, pool,
+	                      parts->cache_ppm ? "share × (budget - weights - peak - outside)"
+	                                       : "budget - weights - peak - outside");
 
+	if (parts->cache_ppm) {
+		vc_line_ratio(line, "share", parts->cache_ppm, MILLION);
+	}
 	vc_line_input(line, "budget", parts->budget_bytes);
-	vc_line_input(line, "bytes per token", cache->token_bytes);
+	vc_line_input(line, "weights", parts->weight_bytes);
+	vc_line_input(line, "peak", peak_bytes(parts));
+	vc_line_input(line, "outside", counted_outside_bytes(parts));
 	ledger->serving.known = true;
 	ledger->serving.kv_bytes_available = pool;
 	ledger->serving.kv_tokens = serving_cache_tokens(cache, pool, length);
 	ledger->serving.max_concurrency_milli =
 	        serving_cache_concurrency_milli(cache, pool, length);
-}
-
-static void add_step(const struct serving_parts *parts, struct vc_ledger *ledger)
-{
-	struct vc_line *line;
-
-	if (parts->logit_bytes > 0) {
-		line = vc_ledger_add(ledger, VC_COMPONENT_LOGITS, parts->logit_bytes,
-		                     parts->logit_formula);
-		vc_line_input(line, "R", parts->sequences);
-	}
-	line = vc_ledger_add(ledger, VC_COMPONENT_ACTIVATIONS, parts->activation_bytes,
-	                     parts->activation_formula);
-	vc_line_input(line, "N", parts->tokens);
 }
 
 /* The least memory of a GPU with which the budget covers everything, the spec's sequences
@@ -90,7 +118,7 @@ static uint64_t need(const struct serving_parts *parts, uint64_t cache_bytes, ui
 	uint64_t pool = parts->cache_ppm ? sat_scale_up(cache_bytes, MILLION, parts->cache_ppm)
 	                                 : cache_bytes;
 	uint64_t inside = sat_add(taken, pool);
-	uint64_t graphs = parts->reserve_bytes > 0 ? 0 : parts->graph_bytes;
+	uint64_t graphs = parts->reserve_bytes > 0 ? 0 : parts->graphs.bytes;
 	uint64_t whole = sat_add(inside, sat_add(graphs, parts->outside_bytes));
 	uint64_t by_budget = sat_scale_up(inside, MILLION, parts->budget_ppm);
 
@@ -117,17 +145,18 @@ void serving_finish(const struct vc_request *request, const struct serving_parts
 	/* Weights are certain; the peak and what lies outside torch less so. */
 	uint32_t surplus_ppm = parts->spread_ppm / 3;
 
-	add_weights(request, parts, ledger);
+	add_weights(parts, ledger);
 	add_pool(request, parts, cache, ledger);
-	add_step(parts, ledger);
-	add_line(ledger, VC_COMPONENT_COMMUNICATION, parts->communication_bytes,
-	         "NCCL and all-reduce buffers, measured by link and ranks");
-	add_line(ledger, VC_COMPONENT_CUDA_GRAPHS, parts->graph_bytes,
-	         "captured graphs, measured by layers and sizes");
-	add_line(ledger, VC_COMPONENT_FRAMEWORK, parts->framework_bytes,
-	         "outside torch, as the engine counts it");
-	add_line(ledger, VC_COMPONENT_FRAGMENTATION, parts->outside_bytes,
-	         "CUDA context and allocator's slack, outside the engine's budget");
+	add_line(ledger, VC_COMPONENT_LOGITS, &parts->logits);
+	add_line(ledger, VC_COMPONENT_ACTIVATIONS, &parts->activations);
+	add_states(parts, ledger);
+	add_bytes(ledger, VC_COMPONENT_COMMUNICATION, parts->communication_bytes,
+	          "buffers of NCCL and all-reduce");
+	add_line(ledger, VC_COMPONENT_CUDA_GRAPHS, &parts->graphs);
+	add_bytes(ledger, VC_COMPONENT_FRAMEWORK, parts->framework_bytes,
+	          "outside torch, as the engine counts it");
+	add_bytes(ledger, VC_COMPONENT_FRAGMENTATION, parts->outside_bytes,
+	          "CUDA context and slack that the engine does not count");
 	vc_ledger_phase(ledger, "profiling run", taken_bytes(parts));
 	vc_ledger_phase(ledger, "serving", sat_add(parts->budget_bytes, parts->outside_bytes));
 	set_range(parts, ledger);

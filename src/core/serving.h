@@ -6,23 +6,28 @@
 #include "serving_cache.h"
 #include "serving_weights.h"
 
-/* Parts of the budget, all on one rank. */
+/* Parts of the budget, all on one rank. The lines carry bytes, formula and inputs. */
 struct serving_parts {
 	struct serving_weights weights;
-	uint64_t weight_bytes;                  /* what the engine counts as weights */
-	uint64_t logit_bytes, activation_bytes; /* of the moment that peaks */
-	const char *logit_formula, *activation_formula;
+	uint64_t weight_bytes;              /* what the engine counts as weights */
+	struct vc_line logits, activations; /* of the moment that peaks */
+	struct vc_line graphs;              /* what captured graphs take in the end */
+	uint64_t state_bytes, states; /* recurrent, of one sequence, and how many are set aside */
 	uint64_t framework_bytes;     /* counted by the engine, outside torch */
 	uint64_t communication_bytes; /* likewise */
 	uint64_t reserve_bytes;       /* set aside for graphs before the cache is sized */
-	uint64_t graph_bytes;         /* what graphs then take */
 	uint64_t outside_bytes;       /* context and slack that the engine does not count */
 	uint64_t budget_bytes;        /* what the engine may use in all */
-	uint32_t budget_ppm;        /* of the GPU's memory, for turning a need into a GPU's size */
-	uint32_t cache_ppm;         /* of what the budget leaves, for the cache; 0: all */
-	uint32_t tokens, sequences; /* of the profiled step, for the ledger's inputs */
-	uint32_t spread_ppm;        /* half-width of the range */
+	uint32_t budget_ppm; /* of the GPU's memory, for turning a need into a GPU's size */
+	uint32_t cache_ppm;  /* of what the budget leaves, for the cache; 0: all */
+	uint32_t spread_ppm; /* half-width of the range */
 };
+
+/* A line still outside the ledger. */
+static inline void serving_line(struct vc_line *line, uint64_t bytes, const char *formula)
+{
+	*line = (struct vc_line){ .bytes = bytes, .formula = formula };
+}
 
 /* Fills the ledger, its range, its need and `serving`. */
 void serving_finish(const struct vc_request *request, const struct serving_parts *parts,

@@ -138,6 +138,19 @@ void serving_cache_init(struct serving_cache *cache, const struct vc_request *re
 	size_pages(cache);
 }
 
+uint64_t serving_cache_remove_states(struct serving_cache *cache)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < cache->spec_count; i++) {
+		struct cache_spec *spec = &cache->specs[i];
+
+		bytes = sat_add(bytes, sat_mul(spec->layers, spec->state_bytes));
+		spec->state_bytes = 0;
+	}
+	return bytes;
+}
+
 /* Blocks of one layer that a sequence may take at most: a sliding layer's window begins anywhere in
  * a block and moves by a step's tokens. */
 static uint64_t layer_blocks(const struct serving_cache *cache, const struct cache_spec *spec,

@@ -39,6 +39,10 @@ struct serving_cache {
 void serving_cache_init(struct serving_cache *cache, const struct vc_request *request,
                         struct layer_range range, const struct cache_traits *traits);
 
+/* Takes the states out of the paged cache, for engines that keep them elsewhere: what they take per
+ * sequence. */
+uint64_t serving_cache_remove_states(struct serving_cache *cache);
+
 /* What `sequences` of `length` tokens take. */
 uint64_t serving_cache_bytes(const struct serving_cache *cache, uint64_t length,
                              uint64_t sequences);

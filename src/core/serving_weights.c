@@ -74,6 +74,7 @@ static void put_block(struct walk *walk, uint64_t bytes, uint64_t count)
 	                 : rounded < TORCH_OWN_SEGMENT_FROM_BYTES ? &walk->shared_segments
 	                                                          : &walk->own_segments;
 
+	walk->sum.tensor_bytes = sat_add(walk->sum.tensor_bytes, sat_mul(bytes, count));
 	walk->sum.allocated_bytes =
 	        sat_add(walk->sum.allocated_bytes, sat_mul(torch_block_bytes(bytes), count));
 	*pool = sat_add(*pool, sat_mul(torch_segment_bytes(bytes), count));

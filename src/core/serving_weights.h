@@ -26,6 +26,7 @@ struct weight_traits {
 };
 
 struct serving_weights {
+	uint64_t tensor_bytes;    /* before rounding */
 	uint64_t allocated_bytes; /* torch.cuda.memory_allocated() */
 	uint64_t reserved_bytes;  /* what the device has less */
 	uint64_t elements;        /* parameters of the rank */
