@@ -332,6 +332,19 @@ enum vc_model_source {
 	VC_SOURCE_BUNDLED
 };
 
+/* What the headers of weight files say; total_bytes 0: no file was read, weights are computed. */
+struct vc_file_weights {
+	uint64_t total_bytes; /* of all tensors; headers and padding are left out */
+	uint64_t params;      /* packed weights counted as the parameters that they hold */
+	/* parts of the total */
+	uint64_t embedding_bytes; /* the token table */
+	uint64_t output_bytes;    /* a head of its own, and the last norms */
+	uint64_t experts_bytes;   /* routed experts of all layers */
+	uint64_t largest_bytes;   /* the largest tensor of the layers */
+	uint32_t layers;
+	uint64_t layer_bytes[VC_MAX_LAYERS];
+};
+
 struct vc_model {
 	char name[128];
 	char family[48]; /* model_type; "" when only params are given */
@@ -351,9 +364,7 @@ struct vc_model {
 	struct vc_stack stacks[VC_MAX_STACKS];
 	struct vc_layer_kind kinds[VC_MAX_KINDS];
 	struct vc_extra extras[VC_MAX_EXTRAS];
-	/* From a weight file's header, where one was read: bytes that the tensors take. 0: compute.
-	 */
-	uint64_t file_weight_bytes;
+	struct vc_file_weights file;
 };
 
 struct vc_counts {

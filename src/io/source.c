@@ -247,19 +247,31 @@ enum vc_status vc_source_text(const struct vc_source *source, char **text, size_
 	return read_all(source, text, length, errors);
 }
 
+enum vc_status vc_source_open_file(const char *path, struct vc_source *source,
+                                   struct vc_error_list *errors)
+{
+	enum vc_status status;
+
+	*source = (struct vc_source){ .file = -1, .path = strdup(path) };
+	if (!source->path) {
+		return refuse(errors, path, VC_NO_MEMORY, "does not fit into memory");
+	}
+	status = open_path(source, false, errors);
+	if (status != VC_OK) {
+		vc_source_close(source);
+	}
+	return status;
+}
+
 enum vc_status vc_source_read_file(const char *path, char **text, size_t *length,
                                    struct vc_error_list *errors)
 {
-	struct vc_source source = { .file = -1, .path = strdup(path) };
-	enum vc_status status;
+	struct vc_source source;
+	enum vc_status status = vc_source_open_file(path, &source, errors);
 
-	if (!source.path) {
-		return refuse(errors, path, VC_NO_MEMORY, "does not fit into memory");
-	}
-	status = open_path(&source, false, errors);
 	if (status == VC_OK) {
 		status = vc_source_text(&source, text, length, errors);
+		vc_source_close(&source);
 	}
-	vc_source_close(&source);
 	return status;
 }

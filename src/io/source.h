@@ -33,6 +33,9 @@ struct vc_source {
  */
 enum vc_status vc_source_open(const char *name, struct vc_source *source,
                               struct vc_error_list *errors);
+/* The same for a path that is meant as one: no standard input, no bundled models. */
+enum vc_status vc_source_open_file(const char *path, struct vc_source *source,
+                                   struct vc_error_list *errors);
 void vc_source_close(struct vc_source *source);
 
 /* All of it, at most VC_SOURCE_TEXT_BYTES, with a NUL behind. To be freed. */

@@ -59,6 +59,11 @@ static bool fill(struct vc_stream *stream)
 	return got > 0;
 }
 
+int vc_stream_refill(struct vc_stream *stream)
+{
+	return fill(stream) ? stream->buffer[0] : -1;
+}
+
 bool vc_stream_take(struct vc_stream *stream, void *bytes, size_t size)
 {
 	unsigned char *to = bytes;

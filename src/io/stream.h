@@ -34,6 +34,20 @@ struct vc_stream *vc_stream_of(vc_stream_reader *read, void *context, uint64_t s
 bool vc_stream_take(struct vc_stream *stream, void *bytes, size_t size);
 bool vc_stream_skip(struct vc_stream *stream, uint64_t size);
 
+/* The next byte without taking it; -1 at the end. */
+int vc_stream_refill(struct vc_stream *stream);
+static inline int vc_stream_peek(struct vc_stream *stream)
+{
+	return stream->begin < stream->end ? stream->buffer[stream->begin]
+	                                   : vc_stream_refill(stream);
+}
+/* Takes the byte that vc_stream_peek() has just shown. */
+static inline void vc_stream_step(struct vc_stream *stream)
+{
+	stream->begin++;
+	stream->offset++;
+}
+
 /* How many bytes are left; UINT64_MAX when that is not known. */
 uint64_t vc_stream_left(const struct vc_stream *stream);
 
