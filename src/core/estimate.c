@@ -36,6 +36,12 @@ static void note_model(const struct vc_model *model, struct vc_ledger *ledger)
 		               "are assumed, as the architecture's default.",
 		               (const uint64_t[3]){ model->assumed_positions, 0, 0 });
 	}
+	if (model->unread_quantization[0]) {
+		vc_ledger_note(ledger, "quantization-unread",
+		               "The checkpoint says that it is quantized by a method that is not "
+		               "known: its weights are taken to be of the stated precision.",
+		               NULL);
+	}
 	if (model->known_family || !vc_model_has_shape(model)) {
 		return;
 	}

@@ -1,8 +1,13 @@
 /* Weight bytes of one rank: the walk, each tensor sharded, then quantized or kept.
  * docs/formulas.md#weights */
 #include "weights.h"
+#include "gguf_mixture.h"
 #include "quantization.h"
 #include "sat.h"
+
+enum {
+	SHARE = 1 << 20 /* a rank's part of a file is counted in these */
+};
 
 struct sum {
 	const struct weight_format *format;
@@ -97,20 +102,50 @@ static void add_tensor(const struct vc_visit *visit, void *context)
 	}
 }
 
+static void walk_rank(const struct vc_model *model, struct sum *sum)
+{
+	struct visitor visitor = { add_tensor, sum };
+
+	for (uint32_t i = 0; i < model->stack_count; i++) {
+		if (model->stacks[i].role != VC_STACK_MTP || sum->format->mtp) {
+			model_walk_range(model, i, rank_range(model, i, sum->rank), visitor);
+		}
+	}
+}
+
+/* A mixture's types depend on each tensor's place in the whole file; of that a rank holds its
+ * share of the elements. */
+static void scale_mixture(const struct vc_model *model, const struct sum *sum)
+{
+	struct gguf_format format = { .dtype = sum->format->dtype,
+		                      .quantization = sum->format->quantization };
+	struct rank whole = { .tensor = 1 };
+	struct weights all = { 0 };
+	struct sum everything = { .format = sum->format, .rank = &whole, .out = &all };
+	struct gguf_weights file;
+
+	if (!gguf_weights(model, &format, &file)) {
+		return;
+	}
+	walk_rank(model, &everything);
+	if (all.elements > 0) {
+		uint64_t share = sat_div_up(sat_mul(sum->out->elements, SHARE), all.elements);
+
+		sum->out->total_bytes = sat_scale_up(file.total_bytes, share, SHARE);
+		sum->out->quantized_bytes = sum->out->total_bytes;
+	}
+}
+
 void weight_bytes(const struct vc_model *model, const struct weight_format *format,
                   const struct rank *rank, struct weights *out)
 {
 	struct sum sum = { .format = format, .rank = rank, .out = out };
-	struct visitor visitor = { add_tensor, &sum };
+	const struct vc_quantization *q = format->quantization;
 
 	*out = (struct weights){ 0 };
-	sum.all_linears = format->quantization &&
-	                  format->quantization->quantizer == VC_QUANTIZER_MXFP4 &&
-	                  !has_experts(model);
-	for (uint32_t i = 0; i < model->stack_count; i++) {
-		if (model->stacks[i].role == VC_STACK_MTP && !format->mtp) {
-			continue;
-		}
-		model_walk_range(model, i, rank_range(model, i, rank), visitor);
+	sum.all_linears = q && q->quantizer == VC_QUANTIZER_MXFP4 && !has_experts(model);
+	walk_rank(model, &sum);
+	if (q && q->quantizer == VC_QUANTIZER_GGUF) {
+		scale_mixture(model, &sum);
 	}
 }

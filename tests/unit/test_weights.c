@@ -1,4 +1,5 @@
 #include "fixture.h"
+#include "gguf_mixture.h"
 #include "weights.h"
 
 /* Weight bytes as formulas and published files give them; P parameters, nl of them in linears. */
@@ -105,6 +106,26 @@ static void a_higher_tensor_degree_never_needs_more(void **state)
 	free(model);
 }
 
+/* Ranks of a llama.cpp mixture share the file: its total is gguf_weights()'s. */
+static void mixtures_are_shared_out(void **state)
+{
+	struct vc_model *model = fixture_model("llama-3.1-8b");
+	struct gguf_format gguf = { .dtype = VC_DTYPE_FP16,
+		                    .quantization = vc_quantization_by_name("q4_k_m") };
+	struct weight_format format = { .dtype = VC_DTYPE_FP16, .quantization = gguf.quantization };
+	struct gguf_weights file;
+	struct weights weights;
+
+	(void)state;
+	assert_true(gguf_weights(model, &gguf, &file));
+	weight_bytes(model, &format, &(struct rank){ .tensor = 1 }, &weights);
+	assert_u64(weights.total_bytes, file.total_bytes);
+	weight_bytes(model, &format, &(struct rank){ .tensor = 2 }, &weights);
+	assert_true(weights.total_bytes * 2 >= file.total_bytes);
+	assert_true(weights.total_bytes * 2 < file.total_bytes + file.total_bytes / 1000);
+	free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +133,7 @@ int main(void)
 		cmocka_unit_test(tensor_ranks_share_all_but_norms),
 		cmocka_unit_test(stages_add_up_and_tied_tables_double),
 		cmocka_unit_test(a_higher_tensor_degree_never_needs_more),
+		cmocka_unit_test(mixtures_are_shared_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
