@@ -55,6 +55,11 @@ static const struct example import_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example engines_examples[] = {
+	{ "vramcalc engines", "engines, and the versions that are modelled" },
+	{ NULL, NULL },
+};
+
 static const struct example precisions_examples[] = {
 	{ "vramcalc precisions", "element types and quantizations" },
 	{ NULL, NULL },
@@ -170,6 +175,14 @@ const struct command command_table[] = {
 	                 "weight file, or the name of a bundled model. The spec goes to standard "
 	                 "output; planned as it is, it gives what SOURCE itself gives.",
 	  .examples = import_examples },
+	{ .name = "engines",
+	  .bit = ON_ENGINES,
+	  .run = engines_command,
+	  .operands = "",
+	  .summary = "list the engines that the detailed method knows",
+	  .description = "Where an engine changed between versions, --engine-version decides; the "
+	                 "newest one that is modelled is the default.",
+	  .examples = engines_examples },
 	{ .name = "precisions",
 	  .bit = ON_PRECISIONS,
 	  .run = precisions_command,

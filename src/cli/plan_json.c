@@ -1,6 +1,9 @@
 /* `plan` for programs: docs/json.md describes every field. */
 #include "names.h"
 #include "plan.h"
+#include "tensors.h"
+
+#include <stdlib.h>
 
 static void text_or_null(struct json_writer *json, const char *key, const char *text)
 {
@@ -8,6 +11,21 @@ static void text_or_null(struct json_writer *json, const char *key, const char *
 }
 
 /* ---- What was asked ---- */
+
+static void write_tensors(struct json_writer *json, const struct vc_model *model)
+{
+	size_t count;
+	struct tensor_row *rows = tensor_rows(model, &count);
+	struct table table = { .id = "tensors",
+		               .columns = tensor_columns,
+		               .column_count = tensor_column_count,
+		               .rows = rows,
+		               .row_count = count ? count - 1 : 0, /* without their sum */
+		               .row_size = sizeof *rows };
+
+	table_json(json, &table);
+	free(rows);
+}
 
 static void write_model(struct json_writer *json, const struct plan *plan)
 {
@@ -21,6 +39,9 @@ static void write_model(struct json_writer *json, const struct plan *plan)
 	                                                                   : plan->params);
 	text_or_null(json, "family", model->family);
 	json_text(json, "source", name_of_source(model->source));
+	if (plan->arguments->explain) {
+		write_tensors(json, model);
+	}
 	json_close(json, '}');
 }
 

@@ -4,6 +4,7 @@
 #include "plan.h"
 #include "plan_table.h"
 #include "print_text.h"
+#include "tensors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -165,8 +166,7 @@ static void explain_line(struct output *out, const struct vc_line *line)
 	}
 }
 
-static void print_formulas(struct output *out, const struct plan *plan,
-                           const struct vc_ledger *ledger)
+static void print_formulas(struct output *out, const struct vc_ledger *ledger)
 {
 	char heading[128];
 
@@ -180,7 +180,26 @@ static void print_formulas(struct output *out, const struct plan *plan,
 	for (uint32_t i = 0; i < ledger->host.line_count; i++) {
 		explain_line(out, &ledger->host.lines[i]);
 	}
-	(void)plan;
+}
+
+static void print_tensors(struct output *out, const struct plan *plan)
+{
+	size_t count;
+	struct tensor_row *rows = tensor_rows(plan->request.model, &count);
+	struct table table = { .id = "tensors",
+		               .columns = tensor_columns,
+		               .column_count = tensor_column_count,
+		               .rows = rows,
+		               .row_count = count,
+		               .row_size = sizeof *rows,
+		               .rule_before = count ? count - 1 : 0 };
+
+	if (rows) {
+		block(out);
+		output_heading(out, "Parameters by kind of layer");
+		table_print(out, &table);
+	}
+	free(rows);
 }
 
 /* ---- Both methods, GPUs, notes ---- */
@@ -267,7 +286,8 @@ void plan_print_text(struct output *out, const struct plan *plan)
 	print_host(out, plan_ledger(plan));
 	print_serving(out, plan);
 	if (plan->arguments->explain) {
-		print_formulas(out, plan, plan_ledger(plan));
+		print_formulas(out, plan_ledger(plan));
+		print_tensors(out, plan);
 	}
 	if (plan->has_detailed) {
 		print_methods(out, plan);
