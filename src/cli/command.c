@@ -65,6 +65,12 @@ static const struct example precisions_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example schema_examples[] = {
+	{ "vramcalc schema", "of the spec, for editors" },
+	{ "vramcalc schema plan", "of what plan --json prints" },
+	{ NULL, NULL },
+};
+
 static const struct example help_examples[] = {
 	{ "vramcalc help plan", "the same as vramcalc plan --help" },
 	{ "vramcalc help --completion bash", "a script for ~/.bash_completion" },
@@ -191,6 +197,16 @@ const struct command command_table[] = {
 	  .description = "Shows the bytes per element of each, scales included, and which "
 	                 "field of a spec takes it.",
 	  .examples = precisions_examples },
+	{ .name = "schema",
+	  .bit = ON_SCHEMA,
+	  .run = schema_command,
+	  .operands = "[NAME]",
+	  .most = 1,
+	  .summary = "print a JSON Schema of the spec or of an output",
+	  .description = "Of the spec when no name is given; an editor that is pointed to the file "
+	                 "completes and checks fields. NAME is spec or a command whose --json "
+	                 "output is meant.",
+	  .examples = schema_examples },
 	{ .name = "help",
 	  .bit = ON_HELP,
 	  .run = help_command,

@@ -13,6 +13,7 @@ int models_command(struct arguments *arguments);
 int engines_command(struct arguments *arguments);
 int precisions_command(struct arguments *arguments);
 int import_command(struct arguments *arguments);
+int schema_command(struct arguments *arguments);
 int help_command(struct arguments *arguments);
 
 #endif

@@ -1,0 +1,123 @@
+/* The fields of every JSON output that the interface fixes; docs/json.md explains them. */
+#include "schema.h"
+
+#define MUST(p, t)                                                                                 \
+	{                                                                                          \
+		.path = (p), .type = (t), .required = true                                         \
+	}
+#define MUST_OR_NULL(p, t)                                                                         \
+	{                                                                                          \
+		.path = (p), .type = (t), .required = true, .nullable = true                       \
+	}
+#define MAY(p, t)                                                                                  \
+	{                                                                                          \
+		.path = (p), .type = (t), .nullable = true                                         \
+	}
+#define SCHEMA(name)                                                                               \
+	{                                                                                          \
+		.path = "schema", .type = SCHEMA_TEXT, .required = true, .constant = (name)        \
+	}
+
+static const struct schema_field plan_fields[] = {
+	SCHEMA("vramcalc/plan/v1"),
+	MUST("vramcalc", SCHEMA_TEXT),
+	MUST("spec", SCHEMA_TEXT),
+	MUST_OR_NULL("model.name", SCHEMA_TEXT),
+	MUST("model.parameters", SCHEMA_BYTES),
+	MUST("model.active_parameters", SCHEMA_BYTES),
+	MUST_OR_NULL("model.family", SCHEMA_TEXT),
+	MUST("model.source", SCHEMA_TEXT),
+	MUST("workload.task", SCHEMA_TEXT),
+	MUST("workload.precision", SCHEMA_TEXT),
+	MUST("workload.quantization", SCHEMA_TEXT),
+	MUST("workload.batch_size", SCHEMA_BYTES),
+	MUST("workload.sequence_length", SCHEMA_BYTES),
+	MUST("workload.concurrency", SCHEMA_BYTES),
+	MUST("workload.kv_cache_precision", SCHEMA_TEXT),
+	MUST("workload.attn_implementation", SCHEMA_TEXT),
+	MUST_OR_NULL("training", SCHEMA_ANYTHING),
+	MUST("method", SCHEMA_TEXT),
+	MUST("estimates.rule.total_bytes", SCHEMA_BYTES),
+	MUST("estimates.rule.recommended_bytes", SCHEMA_BYTES),
+	MUST("estimates.rule.low_bytes", SCHEMA_BYTES),
+	MUST("estimates.rule.high_bytes", SCHEMA_BYTES),
+	MUST("estimates.rule.gpus", SCHEMA_BYTES),
+	MUST("estimates.rule.components[].name", SCHEMA_TEXT),
+	MUST("estimates.rule.components[].bytes", SCHEMA_BYTES),
+	MUST("estimates.rule.components[].formula", SCHEMA_TEXT),
+	MUST("estimates.rule.components[].inputs", SCHEMA_ANYTHING),
+	MUST("estimates.rule.phases[].name", SCHEMA_TEXT),
+	MUST("estimates.rule.phases[].total_bytes", SCHEMA_BYTES),
+	MUST("estimates.rule.host.total_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("estimates.detailed", SCHEMA_ANYTHING),
+	MUST("gpus[].rank", SCHEMA_BYTES),
+	MUST("gpus[].id", SCHEMA_TEXT),
+	MUST("gpus[].name", SCHEMA_TEXT),
+	MUST("gpus[].memory_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].driver_bytes", SCHEMA_BYTES),
+	MUST("gpus[].fits", SCHEMA_FLAG),
+	MUST("gpus[].verdict", SCHEMA_TEXT),
+	MUST("gpus[].need_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].gpus_needed", SCHEMA_BYTES),
+	MUST("gpus[].headroom_bytes", SCHEMA_INTEGER),
+	MUST("gpus[].layout.tensor", SCHEMA_BYTES),
+	MUST("gpus[].layout.pipeline", SCHEMA_BYTES),
+	MUST("gpus[].layout.data", SCHEMA_BYTES),
+	MUST("gpus[].layout.zero_stage", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
+	MAY("serving", SCHEMA_ANYTHING),
+	MUST("notes[].code", SCHEMA_TEXT),
+	MUST("notes[].text", SCHEMA_TEXT),
+};
+
+static const struct schema_field solve_fields[] = {
+	SCHEMA("vramcalc/solve/v1"),          MUST("gpu", SCHEMA_TEXT),
+	MUST("field", SCHEMA_TEXT),           MUST("value", SCHEMA_BYTES),
+	MUST("bytes_at_value", SCHEMA_BYTES), MUST("bytes_at_next", SCHEMA_BYTES),
+	MUST("limit_bytes", SCHEMA_BYTES),
+};
+
+static const struct schema_field advise_fields[] = {
+	SCHEMA("vramcalc/advise/v1"),
+	MUST("gpu", SCHEMA_TEXT),
+	MUST("fits_as_is", SCHEMA_FLAG),
+	MUST("plans[].steps[].measure", SCHEMA_TEXT),
+	MUST("plans[].steps[].set", SCHEMA_ANYTHING),
+	MUST("plans[].steps[].saves_bytes", SCHEMA_BYTES),
+	MUST("plans[].steps[].cost", SCHEMA_TEXT),
+	MUST("plans[].total_bytes", SCHEMA_BYTES),
+	MUST("plans[].verdict", SCHEMA_TEXT),
+	MAY("closest", SCHEMA_ANYTHING),
+};
+
+static const struct schema_field diagnose_fields[] = {
+	SCHEMA("vramcalc/diagnose/v1"),
+	MUST("file", SCHEMA_TEXT),
+	MUST("cause", SCHEMA_TEXT),
+	MUST("confidence", SCHEMA_TEXT),
+	MUST_OR_NULL("evidence.total_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("evidence.requested_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("evidence.allocated_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("evidence.reserved_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("evidence.free_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("evidence.other_processes_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("evidence.slope_bytes_per_sample", SCHEMA_INTEGER),
+	MUST("advice", SCHEMA_TEXTS),
+};
+
+#define OUTPUT(n, f)                                                                               \
+	{                                                                                          \
+		(n), (f), sizeof(f) / sizeof *(f)                                                  \
+	}
+
+static const struct schema_output outputs[] = {
+	OUTPUT("plan", plan_fields),
+	OUTPUT("solve", solve_fields),
+	OUTPUT("advise", advise_fields),
+	OUTPUT("diagnose", diagnose_fields),
+};
+
+const struct schema_output *schema_output_at(size_t index)
+{
+	return index < sizeof outputs / sizeof *outputs ? &outputs[index] : NULL;
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Holds specs and outputs against the schemas that the program prints, with a public validator.
+
+usage: validate.py PROGRAM ROOT
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+import jsonschema
+import yaml
+
+program, root = os.path.abspath(sys.argv[1]), sys.argv[2]
+files = os.path.join(root, "tests", "docs", "files")
+failed = 0
+
+
+def run(*arguments):
+    return subprocess.run([program, *arguments], cwd=files, capture_output=True, check=False).stdout
+
+
+def schema(*name):
+    document = json.loads(run("schema", *name))
+    jsonschema.Draft202012Validator.check_schema(document)
+    return jsonschema.Draft202012Validator(document)
+
+
+def check(what, validator, instance, valid=True):
+    global failed
+    errors = list(validator.iter_errors(instance))
+    if bool(errors) == valid:
+        failed += 1
+        print(what, errors[0].json_path + ": " + errors[0].message[:200] if errors else "is taken")
+
+
+spec = schema()
+specs = sorted(glob.glob(os.path.join(root, "models", "*.yaml")) + glob.glob(os.path.join(files, "*.yaml")))
+for path in specs:
+    with open(path, encoding="utf-8") as file:
+        check(path, spec, yaml.safe_load(file))
+for wrong in (
+    {"workload": {}},
+    {"model": {"params": "7Q"}},
+    {"model": {"params": -1}},
+    {"model": {"params": "7B"}, "workload": {"batch": 1}},
+    {"model": {"params": "7B"}, "workload": {"batch_size": 0}},
+    {"model": {"params": "7B"}, "workload": {"task": "inferense"}},
+):
+    check(json.dumps(wrong), spec, wrong, valid=False)
+
+for command in (
+    ("plan", "llama-2-7b"),
+    ("plan", "model.yaml", "--gpu", "T4"),
+    ("plan", "llama-2-7b", "--task", "training", "--method", "detailed", "--all"),
+    ("solve", "llama-2-7b", "--gpu", "A10"),
+    ("advise", "llama-2-7b", "--task", "training", "--gpu", "a100-40gb-sxm"),
+    ("diagnose", "train.log"),
+):
+    check(" ".join(command), schema(command[0]), json.loads(run(*command, "--json")))
+print(f"{len(specs)} specs, {failed} faults")
+sys.exit(1 if failed or len(specs) < 12 else 0)
