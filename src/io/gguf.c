@@ -280,7 +280,7 @@ static bool take_array(struct reader *reader, const char *key)
 
 static bool take_value(struct reader *reader, const char *key)
 {
-	uint64_t offset = reader->stream->offset, type, bits;
+	uint64_t offset = reader->stream->offset, type = 0, bits = 0;
 
 	if (!take_number(reader, 4, &type, "a value")) {
 		return false;
@@ -311,7 +311,7 @@ static bool take_value(struct reader *reader, const char *key)
 /* A name of at most size - 1 bytes that has not been seen; text is cut at the first NUL. */
 static bool take_name(struct reader *reader, char *name, size_t size, const char *what)
 {
-	uint64_t offset = reader->stream->offset, length;
+	uint64_t offset = reader->stream->offset, length = 0;
 	enum vc_name_added added;
 
 	if (!take_length(reader, &length, what)) {
@@ -349,7 +349,7 @@ static bool take_keys(struct reader *reader)
 
 static bool take_dimensions(struct reader *reader, struct vc_gguf_tensor *tensor)
 {
-	uint64_t offset = reader->stream->offset, count;
+	uint64_t offset = reader->stream->offset, count = 0;
 
 	if (!take_number(reader, 4, &count, "a tensor")) {
 		return false;
@@ -383,7 +383,7 @@ static bool take_dimensions(struct reader *reader, struct vc_gguf_tensor *tensor
 
 static bool take_type(struct reader *reader, struct vc_gguf_tensor *tensor)
 {
-	uint64_t offset = reader->stream->offset, id, blocks;
+	uint64_t offset = reader->stream->offset, id = 0, blocks;
 	const struct vc_gguf_type *type;
 
 	if (!take_number(reader, 4, &id, "a tensor")) {
@@ -414,7 +414,7 @@ static bool take_type(struct reader *reader, struct vc_gguf_tensor *tensor)
 static bool take_offset(struct reader *reader, const struct vc_gguf_tensor *tensor)
 {
 	struct vc_gguf *gguf = reader->gguf;
-	uint64_t offset = reader->stream->offset, place, padded;
+	uint64_t offset = reader->stream->offset, place = 0, padded;
 
 	if (!take_number(reader, 8, &place, "a tensor")) {
 		return false;
