@@ -73,7 +73,8 @@ struct family {
 
 /* Tables end with a row whose model_type is NULL. */
 extern const struct family unknown_multimodal, tower_families[], multimodal_families[],
-        rotary_encoder_families[], joint_families[], audio_families[], hierarchical_families[];
+        rotary_encoder_families[], joint_families[], audio_families[], hierarchical_families[],
+        newer_families[], gemma_tower_families[];
 extern const struct family dense_families[], expert_families[], latent_families[], mamba_families[],
         gemma_families[], linear_families[], encoder_families[], seq2seq_families[],
         vision_families[], convnet_families[];

@@ -210,6 +210,8 @@ static const struct multimodal_traits
         deepseek_vl = { .text = "llama", .vision = "siglip_vision_model", .join = join_llava },
         qwen3_5 = { .text = "qwen3_5_text", .vision = "qwen3_5_vision" },
         qwen3_5_moe = { .text = "qwen3_5_moe_text", .vision = "qwen3_5_moe_vision" },
+        exaone4_5 = { .text = "exaone4", .vision = "exaone4_5_vision" },
+        glm_ocr = { .text = "glm_ocr_text", .vision = "glm_ocr_vision" },
         mistral3 = { .text = "mistral", .vision = "pixtral", .join = join_mistral3 },
         idefics3 = { .text = "llama", .vision = "idefics3_vision", .join = join_idefics3 },
         smolvlm = { .text = "llama", .vision = "smolvlm_vision", .join = join_idefics3 },
@@ -235,6 +237,8 @@ const struct family unknown_multimodal = { "unknown", read_multimodal, .traits =
 
 const struct family multimodal_families[] = {
 	{ "deepseek_vl", read_multimodal, .traits = &deepseek_vl },
+	{ "exaone4_5", read_multimodal, .traits = &exaone4_5 },
+	{ "glm_ocr", read_multimodal, .traits = &glm_ocr },
 	{ "gemma3", read_multimodal, .traits = &gemma3 },
 	{ "glm4v", read_multimodal, .traits = &glm4v },
 	{ "glm4v_moe", read_multimodal, .traits = &glm4v_moe },

@@ -55,12 +55,12 @@ static void read_qwen_tower(struct config *config, const struct family *family)
 		               .fused_qkv = true,
 		               .hidden = width,
 		               .heads = config_count(config, "num_heads num_attention_heads"),
+		               .kv_heads = config_count_or(config, "num_key_value_heads", 0),
 		               .norm = traits->rms_gated ? NORM_RMS : NORM_LAYER,
 		               .gated = traits->rms_gated };
 	struct merger merger = { .width = width };
 
-	block.ffn = config_count_or(config, "intermediate_size",
-	                            width * config_count_or(config, "mlp_ratio", 4));
+	block.ffn = config_ffn(config, width, 4);
 	merger.out =
 	        config_count_or(config, "out_hidden_size", config_count(config, "hidden_size"));
 	merger.stack = config_stack(config, VC_STACK_VISION, width);
@@ -78,11 +78,10 @@ static void read_qwen_tower(struct config *config, const struct family *family)
 
 /* ---- GLM-4V: merges by a convolution, then a gated part as wide as the language model's */
 
-static void put_glm_merger(struct config *config, uint32_t stack, uint64_t width)
+static void put_glm_merger(struct config *config, uint32_t stack, uint64_t width, uint64_t middle)
 {
 	uint64_t side = config_count_or(config, "spatial_merge_size", 2);
 	uint64_t out = config_count(config, "out_hidden_size");
-	uint64_t middle = config_count(config, "intermediate_size");
 
 	config_linear(config, stack, VC_MODULE_CONV, width * side * side, out, true)->last = true;
 	config_elements(config, stack, VC_MODULE_PROJECTOR, out * out + 2 * out + 3 * out * middle)
@@ -112,7 +111,32 @@ static void read_glm_tower(struct config *config, const struct family *family)
 	config_elements(config, stack, VC_MODULE_NORM, width);
 	config_blocks(config, stack, &block, config_count(config, "depth num_hidden_layers"));
 	config_elements(config, stack, VC_MODULE_NORM, width)->last = true;
-	put_glm_merger(config, stack, width);
+	put_glm_merger(config, stack, width, config_count(config, "intermediate_size"));
+}
+
+/* GLM-OCR: biases everywhere, norms on the heads, no table of positions */
+static void read_glm_ocr_tower(struct config *config, const struct family *family)
+{
+	uint64_t width = config_count(config, "hidden_size");
+	struct block block = { BLOCK_ALL_BIASES,
+		               .fused_qkv = true,
+		               .hidden = width,
+		               .heads = config_count(config, "num_heads num_attention_heads"),
+		               .ffn = config_count(config, "intermediate_size"),
+		               .norm = NORM_RMS,
+		               .gated = true };
+	uint32_t stack = config_stack(config, VC_STACK_VISION, width);
+
+	(void)family;
+	if (!config_failed(config)) {
+		block.inner_norms = 2 * (width / block.heads);
+	}
+	config_linear(config, stack, VC_MODULE_CONV,
+	              config_patch_size(config) * config_count_or(config, "temporal_patch_size", 2),
+	              width, true);
+	config_blocks(config, stack, &block, config_count(config, "depth num_hidden_layers"));
+	config_elements(config, stack, VC_MODULE_NORM, width)->last = true;
+	put_glm_merger(config, stack, width, 3 * config_count(config, "out_hidden_size"));
 }
 
 /* ---- Llama 4: shuffled pixels go through an adapter of two layers */
@@ -216,6 +240,8 @@ static const struct qwen_traits qwen2_vl = { .rms_gated = false },
                                 qwen3_vl = { .deepstack = true };
 
 const struct family tower_families[] = {
+	{ "exaone4_5_vision", read_qwen_tower, .traits = &qwen2_5_vl },
+	{ "glm_ocr_vision", read_glm_ocr_tower, .traits = NULL },
 	{ "glm4v_moe_vision", read_glm_tower, .traits = NULL },
 	{ "glm4v_vision", read_glm_tower, .traits = NULL },
 	{ "internvl_vision", read_internvl_tower, .traits = NULL },

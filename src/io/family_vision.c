@@ -42,8 +42,7 @@ static void read_facts(struct config *config, struct tower *t)
 	*block = (struct block){ .norm = norm_of(traits), .gated = traits->gated };
 	block->hidden = config_count(config, KEY_HIDDEN);
 	block->heads = config_count(config, KEY_HEADS " attention_heads");
-	block->ffn = config_count_or(config, KEY_FFN,
-	                             block->hidden * config_count_or(config, "mlp_ratio", 4));
+	block->ffn = config_ffn(config, block->hidden, 4);
 	block->q_bias =
 	        config_flag_or(config, "qkv_bias query_bias attention_bias", !traits->no_bias);
 	block->k_bias = config_flag_or(config, "key_bias", block->q_bias) && !traits->no_k_bias;

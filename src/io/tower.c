@@ -38,6 +38,20 @@ uint64_t config_patch_size(struct config *config)
 	       config_side(config, "patch_size", 16, 1);
 }
 
+uint64_t config_ffn(struct config *config, uint64_t width, uint64_t times)
+{
+	const cJSON *ratio = config_item(config, "mlp_ratio");
+
+	if (config_item(config, KEY_FFN) || !ratio) {
+		return config_count_or(config, KEY_FFN, times * width);
+	}
+	if (!cJSON_IsNumber(ratio) || !(ratio->valuedouble >= 0.01 && ratio->valuedouble <= 64)) {
+		config_fail(config, "mlp_ratio", "is out of range (expected a ratio up to 64)");
+		return 0;
+	}
+	return (uint64_t)(ratio->valuedouble * (double)width + 0.5);
+}
+
 /* Files of some families repeat the whole's model_type in its parts. */
 static const char *part_type(struct config *part, const char *fallback)
 {

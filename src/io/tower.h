@@ -11,6 +11,9 @@ uint64_t config_patches(struct config *config);
 /* Elements that one patch has over all channels. */
 uint64_t config_patch_size(struct config *config);
 
+/* The feed-forward width: its own key, or mlp_ratio (a decimal) times the width, or `times`. */
+uint64_t config_ffn(struct config *config, uint64_t width, uint64_t times);
+
 /* Reads a sub-config by its own model_type, or as `fallback` where it has none or repeats the
  * whole's; returns the stack that it made. */
 uint32_t config_part(struct config *config, const char *names, const char *fallback);

@@ -111,7 +111,7 @@ def ask(program, row, folder):
         return None, run.stderr.strip().replace(path, "config.json")
     answer = json.loads(run.stdout)
     notes = {note["code"] for note in answer["notes"]}
-    return answer["model"]["parameters"], "unknown" if "unknown-family" in notes else ""
+    return answer["model"]["parameters"], "unknown" if "family-unknown" in notes else ""
 
 
 def judge(row, answer, remark, differences):
