@@ -7,6 +7,7 @@
 #include "train_activation.h"
 
 #include "sat.h"
+#include "train_size.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct widths {
 	uint64_t hidden;
 	uint64_t queries, keys, values, outputs; /* of attention */
 	uint64_t heads;
+	uint64_t summed_heads; /* of them: with a log-sum-exp */
 	uint64_t scanned;      /* state-space mixers: projections in and out */
 	uint64_t gated, dense; /* feed-forward */
 	uint64_t routed;       /* experts per token */
@@ -50,6 +52,7 @@ static void add_attention(struct widths *w, const struct vc_mixer *m)
 	w->values = sat_add(w->values, sat_mul(kv_heads, v_dim));
 	w->outputs = sat_add(w->outputs, sat_mul(m->heads, v_dim));
 	w->heads = sat_add(w->heads, m->heads);
+	w->summed_heads = w->heads;
 	w->scanned = sat_add(w->scanned, sat_add(m->q_lora_rank, m->kv_lora_rank));
 }
 
@@ -85,6 +88,16 @@ static void add_ffn(struct widths *w, const struct vc_ffn *f)
 		w->routed_width = sat_add(w->routed_width, sat_mul(f->experts_per_token, f->size));
 		w->shared = sat_add(w->shared, f->shared_size);
 		w->routed_gated = f->gated;
+	}
+}
+
+/* Eager attention repeats keys and values for all query heads, and forms no log-sum-exp. */
+static void widen_keys(struct widths *w)
+{
+	w->summed_heads = 0;
+	if (w->keys > 0 && w->keys < w->queries) {
+		w->values = w->outputs;
+		w->keys = w->queries;
 	}
 }
 
@@ -125,15 +138,35 @@ static uint64_t expert_bytes(const struct widths *w)
 	        sat_add(sat_mul(w->routed_gated ? 8 : 4, w->routed_width), sat_mul(8, w->shared)));
 }
 
-/* An RMS norm keeps an fp32 copy of its input, the normalized input and its output: 8 bytes. */
+/* An RMS norm keeps an fp32 copy of its input, the normalized input and its output: 8 bytes; and 4
+ * of statistics a token. */
 static struct share eager_saved(const struct widths *w)
 {
 	uint64_t ffn = sat_add(sat_mul(8, w->gated), sat_mul(4, w->dense));
 
 	return (struct share){
-		.whole = sat_mul3(w->layer_norm ? 4 : 8, w->norms, w->hidden),
-		.divided = sat_add(sat_add(attention_bytes(w), sat_mul(4, w->heads)),
+		.whole = sat_mul(w->norms, sat_add(sat_mul(w->layer_norm ? 4 : 8, w->hidden), 4)),
+		.divided = sat_add(sat_add(attention_bytes(w), sat_mul(4, w->summed_heads)),
 		                   sat_add(ffn, expert_bytes(w))),
+	};
+}
+
+/*
+ * With frozen weights a norm keeps its fp32 input only, no linear its input, a gated feed-forward
+ * part gate, its activation and up (6 f); each adapter keeps a copy of its input in its own
+ * precision, and its inner product. To the byte as torch saves them: test_train_activation.
+ */
+static struct share eager_adapter_saved(const struct widths *w, uint64_t adapter_inputs)
+{
+	uint64_t ffn = sat_add(sat_mul(6, w->gated), sat_mul(2, w->dense));
+	uint64_t experts = sat_add(
+	        sat_mul3(4, w->routed, w->hidden),
+	        sat_add(sat_mul(w->routed_gated ? 6 : 2, w->routed_width), sat_mul(6, w->shared)));
+
+	return (struct share){
+		.whole = sat_mul(w->norms, sat_add(sat_mul(w->layer_norm ? 2 : 4, w->hidden), 4)),
+		.divided = sat_add(sat_add(attention_bytes(w), sat_mul(4, w->summed_heads)),
+		                   sat_add(adapter_inputs, sat_add(ffn, experts))),
 	};
 }
 
@@ -207,6 +240,11 @@ static uint64_t eager_working(const struct widths *w)
 	return sat_add(bytes, attention);
 }
 
+struct layer_shape {
+	const struct vc_layer_kind *kind;
+	struct widths widths;
+};
+
 struct layers {
 	const struct vc_request *request;
 	const struct train_policy *policy;
@@ -226,8 +264,33 @@ static uint64_t score_bytes(const struct layers *layers, const struct widths *w)
 	return sat_mul3(each, w->heads, layers->request->workload.sequence_length);
 }
 
-static struct share style_saved(const struct layers *layers, const struct widths *w)
+/* Per token: input and inner product of every adapter in the layer. */
+static uint64_t adapter_inputs(const struct layers *layers, const struct vc_layer_kind *kind,
+                               uint64_t hidden)
 {
+	const struct vc_training *training = &layers->request->training;
+	uint64_t e = training->adapter_precision == VC_DTYPE_NONE
+	                     ? layers->policy->adapter_bytes
+	                     : vc_dtype_bytes(training->adapter_precision, 1);
+	struct vc_tensor tensors[VC_MAX_LAYER_TENSORS];
+	size_t count = vc_layer_tensors(kind, hidden, tensors);
+	uint64_t elements = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct vc_tensor *t = &tensors[i];
+		uint64_t copies = t->active ? t->active : t->count;
+
+		if (train_is_target(&training->lora, t)) {
+			elements = sat_add(elements,
+			                   sat_mul(copies, sat_add(t->in, training->lora.rank)));
+		}
+	}
+	return sat_mul(e, elements);
+}
+
+static struct share style_saved(const struct layers *layers, const struct layer_shape *shape)
+{
+	const struct widths *w = &shape->widths;
 	const struct vc_request *request = layers->request;
 	bool adapters = request->training.method != VC_TRAINING_FULL;
 
@@ -239,7 +302,9 @@ static struct share style_saved(const struct layers *layers, const struct widths
 	case TRAIN_STYLE_FUSED:
 		return fused_saved(w);
 	default:
-		return eager_saved(w);
+		return adapters ? eager_adapter_saved(
+		                          w, adapter_inputs(layers, shape->kind, w->hidden))
+		                : eager_saved(w);
 	}
 }
 
@@ -283,11 +348,17 @@ static void add_kind(struct layers *layers, const struct vc_layer_kind *kind, ui
 	enum vc_checkpointing checkpointing = request->training.gradient_checkpointing;
 	struct train_activation *out = layers->out;
 	uint64_t saved, all, working, scores;
+	struct layer_shape shape = { .kind = kind };
 	struct widths w;
 
-	out->approximated |= measure(kind, hidden, &w);
+	out->approximated |= measure(kind, hidden, &shape.widths);
+	if (request->workload.attn_implementation == VC_ATTENTION_EAGER &&
+	    layers->policy->style == TRAIN_STYLE_EAGER) {
+		widen_keys(&shape.widths);
+	}
+	w = shape.widths;
 	scores = sat_div_up(score_bytes(layers, &w), request->parallelism.tensor);
-	all = on_rank(request, style_saved(layers, &w));
+	all = on_rank(request, style_saved(layers, &shape));
 	all = compiled(layers, hidden, all, layers->policy->compiled_widths);
 	saved = sat_add(all, scores);
 	working = layers->policy->style == TRAIN_STYLE_EAGER

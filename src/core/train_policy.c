@@ -27,7 +27,7 @@ static const struct train_policy policies[VC_ENGINE_COUNT] = {
 	                     .workspace_bytes = 17000000 },
 	[VC_ENGINE_TRANSFORMERS] = { .summary = "transformers' Trainer, TRL and PEFT",
 	                             .logits = { 8, 8, 14, 14, 0 },
-	                             .fragmentation = { 115000, 300000, 180000, 250000, 150000 },
+	                             .fragmentation = { 115000, 300000, 180000, 250000, 200000 },
 	                             .autocasts = true,
 	                             .compiled_widths = 13,
 	                             .gathered_units = 1,

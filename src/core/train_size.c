@@ -40,7 +40,7 @@ static void add_optimizer(struct train_size *size, const struct vc_tensor *t, ui
 	}
 }
 
-static bool is_target(const struct vc_lora *lora, const struct vc_tensor *t)
+bool train_is_target(const struct vc_lora *lora, const struct vc_tensor *t)
 {
 	uint64_t modules = lora->target_modules;
 
@@ -59,7 +59,7 @@ static uint64_t adapter_elements(const struct walk *walk, const struct vc_tensor
 	const struct vc_training *training = &walk->request->training;
 	uint64_t each = sat_mul(training->lora.rank, sat_add(t->in, t->out));
 
-	if (training->method == VC_TRAINING_FULL || !is_target(&training->lora, t)) {
+	if (training->method == VC_TRAINING_FULL || !train_is_target(&training->lora, t)) {
 		return 0;
 	}
 	return sat_mul(t->count, training->lora.dora ? sat_add(each, t->out) : each);

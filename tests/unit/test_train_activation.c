@@ -74,7 +74,7 @@ static void fused_blocks_match_korthikanti(void **state)
 static void eager_blocks_keep_fp32_norms(void **state)
 {
 	struct vc_request request = request_for(VC_ENGINE_TRANSFORMERS);
-	const uint64_t layer = 24 * 4096 + 4 * 32 + 8 * 11008;
+	const uint64_t layer = 24 * 4096 + 8 + 4 * 32 + 8 * 11008;
 
 	(void)state;
 	shape_decoder(&model, &llama_2_7b);

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Asks torch what transformers' models keep for backward, and writes it as a table.
+
+Each model is built from a config.json of tests/data/configs with one and with two layers and empty
+weights, so that nothing is downloaded; what the second layer adds to the storages that autograd
+saves (torch.autograd.graph.saved_tensors_hooks) in a forward pass on the CPU is one layer's bytes.
+Parameters are not counted. test_train_activation holds the program against the table, within one
+percent.
+
+  saved_tensors.py > tests/data/saved_tensors.csv
+
+Needs torch 2, transformers and peft; the table says which versions wrote it.
+"""
+import itertools
+import json
+import os
+import sys
+
+import peft
+import torch
+import transformers
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONFIGS = os.path.join(HERE, "..", "data", "configs")
+
+BATCH, LENGTH, RANK = 2, 96, 16
+
+MODELS = ["bloom-1b1", "falcon-rw-1b", "gemma-2-2b", "gpt2", "gpt2-large", "llama-3.2-1b",
+          "olmo-2-1b", "opt-1.3b", "phi-1.5", "phi-2", "pythia-410m", "qwen2.5-3b", "qwen3-0.6b",
+          "qwen3-1.7b", "smollm2-360m", "smollm3-3b", "stablelm-2-1.6b"]
+METHODS = {"full": None, "lora-qv": ["q_proj", "v_proj"],
+           "lora-qkvo": ["q_proj", "k_proj", "v_proj", "o_proj"],
+           "lora-all": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj",
+                        "down_proj"]}
+
+
+def layers_key(config):
+    for key in ("num_hidden_layers", "n_layer", "num_layers", "n_layers"):
+        if key in config:
+            return key
+    raise KeyError("layers")
+
+
+def build(config, layers, attention):
+    small = dict(config)
+    small[layers_key(config)] = layers
+    small["vocab_size"] = 512
+    for key in ("pad_token_id", "bos_token_id", "eos_token_id"):
+        small[key] = 0
+    # per-layer lists have to be as long as the model is deep
+    if isinstance(small.get("layer_types"), list):
+        small["layer_types"] = small["layer_types"][:layers]
+    small.pop("architectures", None)
+    small.pop("quantization_config", None)
+    kind = small.pop("model_type")
+    shape = transformers.AutoConfig.for_model(kind, **small)
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(
+            shape, attn_implementation=attention, dtype=torch.bfloat16)
+    model.to_empty(device="cpu")
+    for value in itertools.chain(model.parameters(), model.buffers()):
+        torch.nn.init.zeros_(value)
+    return model
+
+
+def saved_bytes(model, ids):
+    weights = {p.untyped_storage()._cdata for p in model.parameters()}
+    seen = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage._cdata not in weights:
+            seen[storage._cdata] = (storage.nbytes(), tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        hidden = model(input_ids=ids, use_cache=False)
+    del hidden
+    return sum(size for size, _ in seen.values())
+
+
+def layer_bytes(config, attention, targets):
+    sizes = []
+    for layers in (1, 2):
+        model = build(config, layers, attention)
+        model.train()
+        if targets:
+            model = peft.get_peft_model(
+                model, peft.LoraConfig(r=RANK, target_modules=targets, lora_dropout=0.0))
+        ids = torch.zeros((BATCH, LENGTH), dtype=torch.long)
+        sizes.append(saved_bytes(model, ids))
+    return sizes[1] - sizes[0]
+
+
+def main():
+    transformers.logging.set_verbosity_error()
+    torch.set_num_threads(1)
+    print("# torch %s, transformers %s, peft %s; batch %d, length %d, rank %d" %
+          (torch.__version__, transformers.__version__, peft.__version__, BATCH, LENGTH, RANK))
+    print("config,attention,method,bytes")
+    for name in sys.argv[1:] or MODELS:
+        path = os.path.join(CONFIGS, name + ".json")
+        if not os.path.exists(path):
+            print("no such config:", name, file=sys.stderr)
+            continue
+        with open(path, encoding="utf-8") as file:
+            config = json.load(file)
+        for attention in ("eager", "sdpa"):
+            for method, targets in METHODS.items():
+                try:
+                    size = layer_bytes(config, attention, targets)
+                except (RuntimeError, TypeError, AttributeError, KeyError, ValueError) as why:
+                    print(name, attention, method, type(why).__name__, why, file=sys.stderr)
+                    continue
+                print("%s,%s,%s,%d" % (name, attention, method, size), flush=True)
+
+
+if __name__ == "__main__":
+    main()
