@@ -68,6 +68,9 @@ static void read_facts(struct config *config, struct decoder *d)
 	types = config_list(config, KEY_LAYER_TYPES, 0);
 	d->layers = types && !config_item(config, KEY_LAYERS) ? (uint64_t)cJSON_GetArraySize(types)
 	                                                      : config_count(config, KEY_LAYERS);
+	if (d->layers == 0) {
+		config_fail(config, KEY_LAYER_TYPES, "is empty (expected one entry per layer)");
+	}
 	if (d->layers > VC_MAX_LAYERS) {
 		config_fail(config, KEY_LAYERS, "%d layers are too many (expected at most %d)",
 		            (int)d->layers, VC_MAX_LAYERS);

@@ -94,6 +94,7 @@ static const struct {
 	  "tie_word_embeddings", "expected true or false" },
 	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"num_local_experts\": 8}", "num_experts_per_tok",
 	  "is missing" },
+	{ "{" LLAMA ", \"layer_types\": []}", "layer_types", "is empty" },
 	{ "{\"model_type\": 7}", "model_type", "a number" },
 };
 
