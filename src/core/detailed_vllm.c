@@ -88,7 +88,7 @@ static uint64_t block_bytes(const struct vllm *vllm)
 static void set_sampler(struct vllm *vllm, uint64_t sequences, uint64_t kept)
 {
 	uint64_t per_logit = vllm->runner_v2 ? 2 : vllm_property(vllm, VLLM_LOGIT_BYTES);
-	uint64_t rows = vllm->parts.weights.last ? sequences : 0;
+	uint64_t rows = vllm->parts.weights.last && !vllm->pooling ? sequences : 0;
 	uint64_t hidden = sat_mul3(sat_add(vllm->tokens, 2 * rows), vllm->widths.hidden, 2);
 	struct vc_line *line = &vllm->parts.logits;
 
@@ -202,7 +202,7 @@ static void set_graphs(struct vllm *vllm)
 	uint64_t sizes = capture_sizes(at_most(sat_mul(2, vllm->sequences), 512));
 	struct vc_line *line = &vllm->parts.graphs;
 
-	if (vllm->request->engine.enforce_eager) {
+	if (vllm->request->engine.enforce_eager || vllm->pooling) {
 		return;
 	}
 	if (!vllm->v1) {
@@ -277,6 +277,7 @@ static void set_cache(struct vllm *vllm, struct serving_cache *cache)
 	};
 
 	serving_cache_init(cache, vllm->request, vllm->parts.weights.range, &traits);
+	vllm->pooling = cache->spec_count == 0;
 	if (!vllm->v1) {
 		vllm->parts.state_bytes = serving_cache_remove_states(cache);
 		vllm->parts.states = vllm->sequences;
@@ -312,12 +313,12 @@ enum vc_status vc_estimate_vllm(const struct vc_request *request, struct vc_ledg
 	               "version on this GPU where the spec leaves them out)",
 	               (const uint64_t[3]){ vllm.tokens, vllm.sequences, 0 });
 	set_weights(&vllm);
+	set_cache(&vllm, &cache);
 	set_peak(&vllm);
 	set_graphs(&vllm);
 	set_outside(&vllm);
 	set_budget(&vllm);
 	count_reserve_as_peak(&vllm);
-	set_cache(&vllm, &cache);
 	serving_finish(request, &vllm.parts, &cache, ledger);
 	return VC_OK;
 }

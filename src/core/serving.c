@@ -110,9 +110,25 @@ static void add_pool(const struct vc_request *request, const struct serving_part
 	        serving_cache_concurrency_milli(cache, pool, length);
 }
 
+/* An encoder keeps no cache: then the engine's share of the GPU stays free. */
+static bool keeps_cache(const struct serving_cache *cache)
+{
+	return cache->spec_count > 0;
+}
+
+static void note_pool(const struct vc_request *request, uint64_t wanted, struct vc_ledger *ledger)
+{
+	vc_ledger_note(ledger, "serving-pool",
+	               "the engine fills its share of the GPU with cache; the spec's {0} "
+	               "sequences of {1} tokens need {2B} of it",
+	               (const uint64_t[3]){ spec_sequences(request),
+	                                    request->workload.sequence_length, wanted });
+}
+
 /* The least memory of a GPU with which the budget covers everything, the spec's sequences
  * included. */
-static uint64_t need(const struct serving_parts *parts, uint64_t cache_bytes, uint32_t surplus_ppm)
+static uint64_t need(const struct serving_parts *parts, bool pool_kept, uint64_t cache_bytes,
+                     uint32_t surplus_ppm)
 {
 	uint64_t taken = sat_scale_up(taken_bytes(parts), MILLION + surplus_ppm, MILLION);
 	uint64_t pool = parts->cache_ppm ? sat_scale_up(cache_bytes, MILLION, parts->cache_ppm)
@@ -122,17 +138,24 @@ static uint64_t need(const struct serving_parts *parts, uint64_t cache_bytes, ui
 	uint64_t whole = sat_add(inside, sat_add(graphs, parts->outside_bytes));
 	uint64_t by_budget = sat_scale_up(inside, MILLION, parts->budget_ppm);
 
-	return by_budget > whole ? by_budget : whole;
+	return pool_kept && by_budget > whole ? by_budget : whole;
 }
 
-static void set_range(const struct serving_parts *parts, struct vc_ledger *ledger)
+static uint64_t total_bytes(const struct vc_ledger *ledger)
 {
-	uint64_t total = 0, spread;
+	uint64_t total = 0;
 
 	for (uint32_t i = 0; i < ledger->line_count; i++) {
 		total = sat_add(total, ledger->lines[i].bytes);
 	}
-	spread = sat_scale_up(total, parts->spread_ppm, MILLION);
+	return total;
+}
+
+static void set_range(const struct serving_parts *parts, struct vc_ledger *ledger)
+{
+	uint64_t total = total_bytes(ledger);
+	uint64_t spread = sat_scale_up(total, parts->spread_ppm, MILLION);
+
 	ledger->low_bytes = sat_sub(total, spread);
 	ledger->high_bytes = sat_add(total, spread);
 }
@@ -140,13 +163,17 @@ static void set_range(const struct serving_parts *parts, struct vc_ledger *ledge
 void serving_finish(const struct vc_request *request, const struct serving_parts *parts,
                     const struct serving_cache *cache, struct vc_ledger *ledger)
 {
-	uint64_t sequences = spec_sequences(request);
-	uint64_t wanted = serving_cache_bytes(cache, request->workload.sequence_length, sequences);
+	uint64_t wanted = serving_cache_bytes(cache, request->workload.sequence_length,
+	                                      spec_sequences(request));
 	/* Weights are certain; the peak and what lies outside torch less so. */
 	uint32_t surplus_ppm = parts->spread_ppm / 3;
+	bool pool = keeps_cache(cache);
 
 	add_weights(parts, ledger);
-	add_pool(request, parts, cache, ledger);
+	if (pool) {
+		add_pool(request, parts, cache, ledger);
+		note_pool(request, wanted, ledger);
+	}
 	add_line(ledger, VC_COMPONENT_LOGITS, &parts->logits);
 	add_line(ledger, VC_COMPONENT_ACTIVATIONS, &parts->activations);
 	add_states(parts, ledger);
@@ -158,12 +185,10 @@ void serving_finish(const struct vc_request *request, const struct serving_parts
 	add_bytes(ledger, VC_COMPONENT_FRAGMENTATION, parts->outside_bytes,
 	          "CUDA context and slack that the engine does not count");
 	vc_ledger_phase(ledger, "profiling run", taken_bytes(parts));
-	vc_ledger_phase(ledger, "serving", sat_add(parts->budget_bytes, parts->outside_bytes));
+	vc_ledger_phase(ledger, "serving",
+	                pool ? sat_add(parts->budget_bytes, parts->outside_bytes)
+	                     : total_bytes(ledger));
 	set_range(parts, ledger);
-	ledger->need_expected_bytes = need(parts, wanted, 0);
-	ledger->need_bytes = need(parts, wanted, surplus_ppm);
-	vc_ledger_note(ledger, "serving-pool",
-	               "the engine fills its share of the GPU with cache; the spec's {0} "
-	               "sequences of {1} tokens need {2B} of it",
-	               (const uint64_t[3]){ sequences, request->workload.sequence_length, wanted });
+	ledger->need_expected_bytes = need(parts, pool, wanted, 0);
+	ledger->need_bytes = need(parts, pool, wanted, surplus_ppm);
 }

@@ -12,6 +12,7 @@ struct vllm {
 	const struct vc_request *request;
 	struct vc_version version;
 	bool v1, runner_v2, multimodal, latent, experts;
+	bool pooling; /* an encoder: neither cache nor sampler */
 	uint64_t usable_bytes;
 	uint64_t tokens, sequences; /* N and R of the profiled step */
 	struct forward_widths widths;

@@ -155,6 +155,26 @@ static void test_need_is_the_smallest_gpu(void **state)
 	assert_true(ledger.need_bytes - need >= 8192ull * 131072);
 }
 
+/* config.json of google-bert/bert-base-uncased: nothing is generated, so nothing is sampled, cached
+ * or captured. */
+static void test_encoder_keeps_no_cache(void **state)
+{
+	static const struct decoder bert_base = { 768, 12, 12, 12, 3072, 30522 };
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &bert_base, "bert", 512);
+	model.kinds[0].mixers[0].causal = false;
+	request = serving_request(&model, VC_ENGINE_VLLM, &h100);
+	request.engine.version = (struct vc_version){ 0, 11, 0 };
+	estimate(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_KV_CACHE), 0);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_LOGITS), 0);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_CUDA_GRAPHS), 0);
+	assert_false(ledger.serving.known);
+	assert_true(ledger.total_bytes < 4 * 1073741824ull);
+}
+
 /* Memory that a longer request needs never shrinks. */
 static void test_more_never_needs_less(void **state)
 {
@@ -181,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_v1_counts_the_context_up_to_0_9_0),
 		cmocka_unit_test(test_need_is_the_smallest_gpu),
 		cmocka_unit_test(test_more_never_needs_less),
+		cmocka_unit_test(test_encoder_keeps_no_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
