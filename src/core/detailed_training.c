@@ -144,6 +144,11 @@ static void note_assumptions(const struct writer *writer)
 		vc_ledger_note(writer->ledger, "training-paged-states",
 		               "paged optimizer states are counted in host memory", NULL);
 	}
+	if (job->activation.saved_bytes == 0) {
+		vc_ledger_note(writer->ledger, "training-activations-unknown",
+		               "activations of this kind of layer (convolutions) are not counted",
+		               NULL);
+	}
 	if (job->activation.approximated) {
 		vc_ledger_note(writer->ledger, "training-mixers-approximated",
 		               "activations of state-space and linear-attention layers are rough: "

@@ -23,7 +23,9 @@ struct widths {
 	uint64_t routed_width; /* their widths together */
 	uint64_t shared;
 	uint64_t norms;
-	bool routed_gated, layer_norm;
+	uint64_t inner_norms,
+	        inner_rows; /* norms on queries and keys; 4 bytes of statistics each */
+	bool routed_gated, layer_norm, stepwise_gelu;
 };
 
 /* Bytes per token: what tensor parallelism leaves whole, and what it divides. */
@@ -54,6 +56,14 @@ static void add_attention(struct widths *w, const struct vc_mixer *m)
 	w->heads = sat_add(w->heads, m->heads);
 	w->summed_heads = w->heads;
 	w->scanned = sat_add(w->scanned, sat_add(m->q_lora_rank, m->kv_lora_rank));
+	if (m->inner_norm_elements == sat_mul(2, m->head_dim)) {
+		/* one norm for every head */
+		w->inner_norms = sat_mul(sat_add(m->heads, m->kv_heads), m->head_dim);
+		w->inner_rows = sat_add(m->heads, m->kv_heads);
+	} else if (m->inner_norm_elements > 0) {
+		w->inner_norms = m->inner_norm_elements;
+		w->inner_rows = 2;
+	}
 }
 
 static bool is_attention(enum vc_mixer_type type)
@@ -142,12 +152,13 @@ static uint64_t expert_bytes(const struct widths *w)
  * of statistics a token. */
 static struct share eager_saved(const struct widths *w)
 {
-	uint64_t ffn = sat_add(sat_mul(8, w->gated), sat_mul(4, w->dense));
+	uint64_t ffn = sat_add(sat_mul(8, w->gated), sat_mul(w->stepwise_gelu ? 10 : 4, w->dense));
+	uint64_t inner = sat_add(sat_mul(6, w->inner_norms), sat_mul(4, w->inner_rows));
 
 	return (struct share){
 		.whole = sat_mul(w->norms, sat_add(sat_mul(w->layer_norm ? 4 : 8, w->hidden), 4)),
 		.divided = sat_add(sat_add(attention_bytes(w), sat_mul(4, w->summed_heads)),
-		                   sat_add(ffn, expert_bytes(w))),
+		                   sat_add(inner, sat_add(ffn, expert_bytes(w)))),
 	};
 }
 
@@ -158,7 +169,8 @@ static struct share eager_saved(const struct widths *w)
  */
 static struct share eager_adapter_saved(const struct widths *w, uint64_t adapter_inputs)
 {
-	uint64_t ffn = sat_add(sat_mul(6, w->gated), sat_mul(2, w->dense));
+	uint64_t ffn = sat_add(sat_mul(6, w->gated), sat_mul(w->stepwise_gelu ? 8 : 2, w->dense));
+	uint64_t inner = sat_mul(4, sat_add(w->inner_norms, w->inner_rows));
 	uint64_t experts = sat_add(
 	        sat_mul3(4, w->routed, w->hidden),
 	        sat_add(sat_mul(w->routed_gated ? 6 : 2, w->routed_width), sat_mul(6, w->shared)));
@@ -166,7 +178,7 @@ static struct share eager_adapter_saved(const struct widths *w, uint64_t adapter
 	return (struct share){
 		.whole = sat_mul(w->norms, sat_add(sat_mul(w->layer_norm ? 2 : 4, w->hidden), 4)),
 		.divided = sat_add(sat_add(attention_bytes(w), sat_mul(4, w->summed_heads)),
-		                   sat_add(adapter_inputs, sat_add(ffn, experts))),
+		                   sat_add(sat_add(adapter_inputs, inner), sat_add(ffn, experts))),
 	};
 }
 
@@ -233,7 +245,8 @@ static uint64_t eager_working(const struct widths *w)
 	uint64_t attention = sat_sub(attention_bytes(w), sat_mul(8, w->hidden));
 	uint64_t bytes = sat_mul(w->dense > 0 ? 18 : 16, w->hidden);
 
-	bytes = sat_add(bytes, sat_add(sat_mul(14, w->gated), sat_mul(8, w->dense)));
+	bytes = sat_add(bytes, sat_add(sat_mul(14, w->gated),
+	                               sat_mul(w->stepwise_gelu ? 14 : 8, w->dense)));
 	if (w->routed > 0) {
 		bytes = sat_add(bytes, sat_add(expert_bytes(w), sat_mul(6, w->shared)));
 	}
@@ -355,7 +368,12 @@ static void add_kind(struct layers *layers, const struct vc_layer_kind *kind, ui
 	if (request->workload.attn_implementation == VC_ATTENTION_EAGER &&
 	    layers->policy->style == TRAIN_STYLE_EAGER) {
 		widen_keys(&shape.widths);
+		/* the output is kept as the input of a trained projection only */
+		shape.widths.outputs =
+		        request->training.method == VC_TRAINING_FULL ? shape.widths.outputs : 0;
 	}
+	shape.widths.stepwise_gelu =
+	        layers->policy->stock_modules && train_stepwise_gelu(request->model);
 	w = shape.widths;
 	scores = sat_div_up(score_bytes(layers, &w), request->parallelism.tensor);
 	all = on_rank(request, style_saved(layers, &shape));

@@ -27,6 +27,7 @@ static const struct train_policy policies[VC_ENGINE_COUNT] = {
 	                     .workspace_bytes = 17000000 },
 	[VC_ENGINE_TRANSFORMERS] = { .summary = "transformers' Trainer, TRL and PEFT",
 	                             .logits = { 8, 8, 14, 14, 0 },
+	                             .stock_modules = true,
 	                             .fragmentation = { 115000, 300000, 180000, 250000, 200000 },
 	                             .autocasts = true,
 	                             .compiled_widths = 13,
@@ -63,6 +64,7 @@ static const struct train_policy policies[VC_ENGINE_COUNT] = {
 	                     .workspace_bytes = 17000000 },
 	[VC_ENGINE_DEEPSPEED] = { .summary = "DeepSpeed ZeRO",
 	                          .logits = { 14, 8, 14, 0, 0 },
+	                          .stock_modules = true,
 	                          .fragmentation = { 170000, 170000, 170000, 170000, 170000 },
 	                          .keeps_gradients = true,
 	                          .bf16_master = true,
@@ -113,12 +115,27 @@ static const char *const plain_loss_families[] = { "gpt2",   "gpt_bigcode", "gpt
 	                                           "bloom",  "mpt",         "codegen",  "bert",
 	                                           "roberta" };
 
-bool train_plain_loss(const struct vc_model *model)
+/* activations.py, NewGELUActivation, as their configuration classes name it */
+static const char *const stepwise_gelu_families[] = { "gpt2", "gpt_neo", "gptj", "codegen", "phi" };
+
+static bool is_among(const char *family, const char *const *names, size_t count)
 {
-	for (size_t i = 0; i < sizeof plain_loss_families / sizeof *plain_loss_families; i++) {
-		if (vc_same_name(plain_loss_families[i], model->family)) {
+	for (size_t i = 0; i < count; i++) {
+		if (vc_same_name(names[i], family)) {
 			return true;
 		}
 	}
 	return false;
+}
+
+bool train_plain_loss(const struct vc_model *model)
+{
+	return is_among(model->family, plain_loss_families,
+	                sizeof plain_loss_families / sizeof *plain_loss_families);
+}
+
+bool train_stepwise_gelu(const struct vc_model *model)
+{
+	return is_among(model->family, stepwise_gelu_families,
+	                sizeof stepwise_gelu_families / sizeof *stepwise_gelu_families);
 }

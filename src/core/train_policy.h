@@ -31,6 +31,7 @@ struct train_policy {
 	struct train_fragmentation fragmentation;
 	bool keeps_gradients;     /* between steps, on one GPU too */
 	bool steps_in_place;      /* a fused optimizer: no copy the size of the parameters */
+	bool stock_modules;       /* transformers' own modeling code */
 	bool autocasts;           /* adapters and 16-bit weights run under torch.autocast */
 	bool unties_head;         /* a tied head is held as a second table */
 	bool root_gradients;      /* gradients of embedding and head stay unsharded to the end */
@@ -55,5 +56,9 @@ const struct vc_quantization *train_scheme(const struct vc_request *request);
 
 /* Families whose code computed the loss from 16-bit logits, without raising them to fp32. */
 bool train_plain_loss(const struct vc_model *model);
+
+/* Families whose feed-forward parts compute GELU's tanh form step by step ("gelu_new"), keeping
+ * every step: 6 bytes more per element. */
+bool train_stepwise_gelu(const struct vc_model *model);
 
 #endif

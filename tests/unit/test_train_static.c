@@ -52,6 +52,40 @@ static void zero_stages_match_their_paper(void **state)
 	}
 }
 
+/* BLOOMZ-7B, 7,069,016,064 parameters, on four A10 of 24.15 GB: data parallelism with fp32 master
+ * weights 113 GB, ZeRO-2 38.9, ZeRO-3 28.3, ZeRO-2 with the optimizer offloaded 17.7, ZeRO-2 with
+ * 8-bit Adam and no master weights 21.2: by hand, 16 P, 2 P + 14 P / 4, 4 P, 2 P + 2 P / 4 and
+ * 2 P + (2 + 520 / 256) P / 4. */
+static void means_that_make_bloomz_fit_four_a10(void **state)
+{
+	const uint64_t p = 7069016064, card = 24150000000;
+	struct vc_request request = request_for(4, 0);
+	struct train_static s;
+
+	(void)state;
+	s = held(&request, p);
+	assert_u64(sum(&s), 16 * p);
+	request.parallelism.zero_stage = 2;
+	s = held(&request, p);
+	assert_u64(sum(&s), 38879588352);
+	assert_true(sum(&s) > card);
+	request.parallelism.offload_optimizer = VC_OFFLOAD_CPU;
+	s = held(&request, p);
+	assert_u64(sum(&s), 17672540160);
+	assert_true(sum(&s) < card);
+	request = request_for(4, 3);
+	s = held(&request, p);
+	assert_u64(sum(&s), 4 * p);
+	assert_true(sum(&s) > card);
+	request = request_for(4, 2);
+	request.engine.name = VC_ENGINE_NONE;
+	request.training.mixed_precision = VC_MIXED_NONE;
+	request.training.optimizer = VC_OPTIMIZER_ADAMW_8BIT;
+	s = held(&request, p);
+	assert_u64(sum(&s), 21262274880);
+	assert_true(sum(&s) < card);
+}
+
 /* NVIDIA/Megatron-LM, docs/source/api-guide/dist_optimizer.md: bf16 parameters with fp32 gradients
  * take 18 bytes each, 6 + 12 / d with the distributed optimizer. */
 static void megatron_keeps_gradients_in_fp32(void **state)
@@ -167,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zero_stages_match_their_paper),
+		cmocka_unit_test(means_that_make_bloomz_fit_four_a10),
 		cmocka_unit_test(megatron_keeps_gradients_in_fp32),
 		cmocka_unit_test(modes_and_optimizers),
 		cmocka_unit_test(offload_moves_bytes_to_the_host),
