@@ -158,7 +158,7 @@ enum {
 	VC_MAX_STACKS = 6,
 	VC_MAX_MIXERS = 3, /* side by side or one after the other in one layer */
 	VC_MAX_FFNS = 2,
-	VC_MAX_ODD_TENSORS = 8, /* of one layer kind */
+	VC_MAX_ODD_TENSORS = 12, /* of one layer kind */
 	VC_MAX_EXTRAS = 96
 };
 
@@ -246,6 +246,7 @@ struct vc_mixer {
 	uint64_t kv_input_size; /* cross-attention: what keys and values read; 0: input_size */
 	uint64_t window;        /* tokens that a sliding layer keeps; 0: all */
 	bool window_is_chunk;   /* chunked attention (Llama 4) rather than sliding */
+	uint32_t cache_stride;  /* one cached vector per so many tokens; 0: per token */
 	bool causal;            /* false: encoders; no cache is kept */
 	bool shares_kv;         /* reads an earlier layer's cache and has none of its own */
 	bool no_kv_projection;  /* queries only: keys and values come from an earlier layer */
@@ -380,7 +381,7 @@ enum vc_status vc_model_count(const struct vc_model *model, struct vc_counts *co
                               struct vc_error *error);
 
 enum {
-	VC_MAX_LAYER_TENSORS = 64
+	VC_MAX_LAYER_TENSORS = 72
 };
 /* The tensors of one layer; `tensors` holds VC_MAX_LAYER_TENSORS. Returns how many. */
 size_t vc_layer_tensors(const struct vc_layer_kind *kind, uint64_t hidden_size,

@@ -84,6 +84,9 @@ uint64_t layer_tokens(const struct vc_mixer *m, const struct cache_format *forma
 		reach = sat_add(reach, format->batched_tokens - (m->window_is_chunk ? 0 : 1));
 	}
 	tokens = slides ? least(tokens, reach) : tokens;
+	if (m->cache_stride > 0) {
+		tokens = sat_div_up(tokens, m->cache_stride);
+	}
 	if (format->block == 0) {
 		return tokens;
 	}
@@ -166,8 +169,9 @@ static void add_mixer(const struct vc_mixer *m, const struct cache_format *forma
 	each->kv_bytes = sat_add(each->kv_bytes, layer_token_bytes(m, format, tensor, tokens));
 	each->kv_layers = 1;
 	if (m->type != VC_MIXER_CROSS_ATTENTION && (m->window == 0 || format->windows_ignored)) {
-		each->token_bytes =
-		        sat_add(each->token_bytes, layer_token_bytes(m, format, tensor, 1));
+		each->token_bytes = sat_add(each->token_bytes,
+		                            sat_div_up(layer_token_bytes(m, format, tensor, 1),
+		                                       either(m->cache_stride, 1)));
 	}
 }
 

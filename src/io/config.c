@@ -7,11 +7,11 @@
 #include <string.h>
 
 static const struct family *const tables[] = {
-	dense_families,          expert_families,     latent_families,  mamba_families,
-	gemma_families,          linear_families,     encoder_families, seq2seq_families,
-	vision_families,         convnet_families,    tower_families,   multimodal_families,
-	rotary_encoder_families, joint_families,      audio_families,   hierarchical_families,
-	newer_families,          gemma_tower_families
+	dense_families,        expert_families,         latent_families,     mamba_families,
+	gemma_families,        irregular_families,      linear_families,     encoder_families,
+	seq2seq_families,      vision_families,         convnet_families,    tower_families,
+	multimodal_families,   rotary_encoder_families, joint_families,      audio_families,
+	hierarchical_families, newer_families,          gemma_tower_families
 };
 
 static const struct family *find_family(const char *model_type)

@@ -41,6 +41,8 @@ static enum layer_type layer_type(struct config *config, const cJSON *item)
 		{ "mlp", LAYER_FFN },
 		{ "moe", LAYER_MOE },
 		{ "indexed_attention", LAYER_FULL },
+		{ "compressed_sparse_attention", LAYER_FULL },
+		{ "heavily_compressed_attention", LAYER_FULL },
 	};
 
 	if (!cJSON_IsString(item)) {

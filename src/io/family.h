@@ -76,8 +76,8 @@ extern const struct family unknown_multimodal, tower_families[], multimodal_fami
         rotary_encoder_families[], joint_families[], audio_families[], hierarchical_families[],
         newer_families[], gemma_tower_families[];
 extern const struct family dense_families[], expert_families[], latent_families[], mamba_families[],
-        gemma_families[], linear_families[], encoder_families[], seq2seq_families[],
-        vision_families[], convnet_families[];
+        gemma_families[], irregular_families[], linear_families[], encoder_families[],
+        seq2seq_families[], vision_families[], convnet_families[];
 
 /* The model_type whose row stands for this one too; itself where there is none. */
 const char *family_alias(const char *model_type);
@@ -89,7 +89,9 @@ const char *family_defaults(const char *model_type);
 
 #define KEY_HIDDEN "hidden_size n_embd d_model n_embed dim model_dim"
 #define KEY_LAYERS "num_hidden_layers n_layer num_layers n_layers num_transformer_layers"
-#define KEY_HEADS  "num_attention_heads n_head num_heads n_heads attn_config.n_heads"
+#define KEY_HEADS                                                                                  \
+	"num_attention_heads n_head num_heads n_heads attn_config.n_heads num_query_heads "        \
+	"attention_heads"
 #define KEY_KV_HEADS                                                                               \
 	"num_key_value_heads num_kv_heads n_head_kv num_attention_groups multi_query_group_num "   \
 	"attn_config.kv_n_heads n_kv_heads"

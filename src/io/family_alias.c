@@ -7,6 +7,9 @@
 static const struct {
 	const char *model_type, *same_as;
 } aliases[] = {
+	{ "glm_image_text", "glm4" },
+	{ "granite_docling_text", "granite" },
+	{ "iquestcoder", "llama" },
 	{ "glm4v_moe_text", "glm4_moe" },
 	{ "glm4v_text", "glm4" },
 	{ "glm46v", "glm4v" },

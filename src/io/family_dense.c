@@ -47,6 +47,15 @@ static void base_parallel(struct config *config, struct decoder *d)
 	}
 }
 
+/* HyperCLOVA X: norms behind both sublayers too. */
+static void base_post_norm(struct config *config, struct decoder *d)
+{
+	if (config_flag_or(config, "use_post_norm", false)) {
+		d->base.norms = 4;
+		d->base.norm_elements = 4 * d->hidden;
+	}
+}
+
 /* Qwen2: the layers from max_window_layers on slide, once use_sliding_window says so. */
 static void facts_qwen2(struct config *config, struct decoder *d)
 {
@@ -138,6 +147,12 @@ static bool final_norm_opt(const struct config *config)
 	       config_flag_or(&copy, "layer_norm_elementwise_affine", true);
 }
 
+static bool final_norm_never(const struct config *config)
+{
+	(void)config;
+	return false;
+}
+
 static void facts_mpt(struct config *config, struct decoder *d)
 {
 	d->ffn_size = d->hidden * config_count_or(config, "expansion_ratio", 4);
@@ -184,6 +199,10 @@ const struct family dense_families[] = {
 	                          .o_bias_key = "attention_bias",
 	                          .ffn_bias_key = "mlp_bias" } },
 	{ "helium", .decoder = { .qkv_bias_key = "attention_bias", .ffn_bias_key = "mlp_bias" } },
+	{ "hyperclovax", .decoder = { .qkv_bias_key = "attention_bias",
+	                              .o_bias_key = "attention_bias",
+	                              .ffn_bias_key = "mlp_bias",
+	                              .base = base_post_norm } },
 	{ "seed_oss", .decoder = { .qkv_bias_key = "attention_bias",
 	                           .o_bias_key = "attention_out_bias",
 	                           .ffn_bias_key = "mlp_bias" } },
@@ -414,5 +433,14 @@ const struct family dense_families[] = {
 	                       .o_bias = true,
 	                       .ffn_bias = true,
 	                       .no_rotary = true } },
+	{ "openai-gpt", .decoder = { .norm = NORM_LAYER,
+	                             .plain_ffn = true,
+	                             .tied = true,
+	                             .qkv_bias = true,
+	                             .o_bias = true,
+	                             .ffn_bias = true,
+	                             .fused_qkv = true,
+	                             .learned_positions = true,
+	                             .final_norm = final_norm_never } },
 	{ .model_type = NULL },
 };

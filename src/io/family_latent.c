@@ -56,6 +56,7 @@ const struct family latent_families[] = {
 	{ "glm4_moe_lite", .decoder = { .router_bias = true, .extras = extras_mtp } },
 	{ "axk1", .decoder = { .router_bias = true, .layer = layer_axk1 } },
 	{ "sarvam_mla", .decoder = { .router_bias = true } },
+	{ "mistral4", .decoder = { .norm = NORM_RMS } },
 	{ "youtu", .decoder = { .tied = true } },
 	{ "minicpm3", .decoder = { .tied = true } },
 	{ "longcat_flash", .decoder = { .facts = facts_longcat, .layer = layer_longcat } },

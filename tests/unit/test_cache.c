@@ -193,12 +193,38 @@ static void latents_by_hand(void **state)
 	free(model);
 }
 
+/* DeepSeek-V4: every layer keeps 128 tokens of 512 elements; beside them one entry per 4 tokens
+ * with an indexer's key of 128 + 4 bytes, or one per 128 tokens. 1024 tokens: 2 x 128 x 1024,
+ * 256 x (1024 + 132), 8 x 1024. */
+static void compressed_pasts_by_hand(void **state)
+{
+	const char text[] =
+	        "{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+	        "\"num_attention_heads\": 4, \"num_key_value_heads\": 1, \"head_dim\": 512, "
+	        "\"qk_rope_head_dim\": 64, \"q_lora_rank\": 32, \"o_lora_rank\": 16, "
+	        "\"o_groups\": 2, \"index_n_heads\": 2, \"index_head_dim\": 128, "
+	        "\"n_routed_experts\": 4, \"num_experts_per_tok\": 2, "
+	        "\"moe_intermediate_size\": 32, \"sliding_window\": 128, \"vocab_size\": 100, "
+	        "\"compress_ratios\": [4, 128]}";
+	struct vc_model *model = fixture_text("deepseek_v4", text, strlen(text));
+	struct cache_format format = { .tokens = 1024 };
+
+	(void)state;
+	assert_u64(cache_of(model, format, (struct rank){ 0 }).kv_bytes,
+	           262144 + 256 * 1156 + 8192);
+	free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dense_caches_by_hand),  cmocka_unit_test(quantized_caches_by_hand),
-		cmocka_unit_test(windows_cap_the_cache), cmocka_unit_test(patterns_by_hand),
-		cmocka_unit_test(states_by_hand),        cmocka_unit_test(latents_by_hand),
+		cmocka_unit_test(dense_caches_by_hand),
+		cmocka_unit_test(quantized_caches_by_hand),
+		cmocka_unit_test(windows_cap_the_cache),
+		cmocka_unit_test(patterns_by_hand),
+		cmocka_unit_test(states_by_hand),
+		cmocka_unit_test(latents_by_hand),
+		cmocka_unit_test(compressed_pasts_by_hand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
