@@ -292,8 +292,8 @@ int arguments_unknown_command(const char *word, FILE *errors)
 /* Room for lists and composed settings: no list can hold more than there are words. */
 static bool allocate(struct arguments *arguments, int argc, char **argv)
 {
-	struct text_list *lists[] = { &arguments->gpus, &arguments->catalogs, &arguments->settings,
-		                      &arguments->operands };
+	struct text_list *lists[] = { &arguments->gpus, &arguments->catalogs, &arguments->vary,
+		                      &arguments->settings, &arguments->operands };
 	size_t words = (size_t)argc + 1, length = 0, longest_field = 0;
 
 	for (const struct option_row *row = option_table; row->name; row++) {

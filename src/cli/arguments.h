@@ -41,8 +41,11 @@ struct arguments {
 	uint64_t gpus_at_hand, overhead_bytes;
 	uint64_t margin_ppm, activation_ppm; /* in millionths */
 	struct choice solve_for;
-	const char *spec; /* --spec */
-	struct text_list gpus, catalogs;
+	const char *spec;                  /* --spec */
+	const char *columns, *sort_column; /* of compare */
+	const char *output;                /* the file that results go to; NULL: standard output */
+	uint64_t jobs;
+	struct text_list gpus, catalogs, vary;
 	struct text_list settings; /* "FIELD=VALUE" in the order in which they were given */
 	struct text_list operands;
 	const char **texts; /* room of the lists */

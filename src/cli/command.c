@@ -36,6 +36,16 @@ static const struct example diagnose_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example compare_examples[] = {
+	{ "vramcalc compare llama-2-7b llama-2-13b llama-2-70b", "one row each" },
+	{ "vramcalc compare llama-2-7b --vary workload.batch_size=1..64*2 --gpu A100-40GB",
+	  "up to which batch does it fit?" },
+	{ "vramcalc compare llama-2-7b --vary workload.precision=fp16,int8,int4 "
+	  "--vary workload.sequence_length=4Ki,32Ki --csv",
+	  "all combinations, for a spreadsheet" },
+	{ NULL, NULL },
+};
+
 static const struct example gpus_examples[] = {
 	{ "vramcalc gpus", "the whole catalog" },
 	{ "vramcalc gpus A100 H100", "all sizes of two families" },
@@ -106,6 +116,24 @@ const struct command command_table[] = {
 	          "none "
 	          "does, 2 when the command line or a spec is wrong.",
 	  .examples = plan_examples },
+	{ .name = "compare",
+	  .bit = ON_COMPARE,
+	  .run = compare_command,
+	  .operands = "SPEC...",
+	  .least = 1,
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_MODELS,
+	  .summary = "print one row per spec and combination of varied fields",
+	  .description =
+	          "A SPEC is what plan takes; a folder without a config.json stands for the .yaml, "
+	          ".yml and .json files in it, a pattern such as 'specs/*.yaml' for what it "
+	          "matches, "
+	          "and - for standard input with one spec in JSON per line. --gpu adds a column "
+	          "that "
+	          "tells whether it fits; the detailed estimate is for the first of those GPUs. "
+	          "--json and --csv print each row as soon as it is ready. A spec that is wrong is "
+	          "reported in its row, and the exit status is 2 in the end.",
+	  .examples = compare_examples },
 	{ .name = "solve",
 	  .bit = ON_SOLVE,
 	  .run = solve_command,

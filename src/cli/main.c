@@ -19,6 +19,9 @@ static int run(struct arguments *arguments, int argc)
 		help_of_command(stdout, arguments->command);
 		return EXIT_FITS;
 	}
+	if (arguments->output && !output_to_file(arguments->output)) {
+		return EXIT_WRONG_INPUT;
+	}
 	return arguments->command->run(arguments);
 }
 

@@ -53,10 +53,11 @@ enum command_set {
 	ON_ADVISE = 1 << 6,
 	ON_DIAGNOSE = 1 << 7,
 	ON_ENGINES = 1 << 8,
+	ON_COMPARE = 1 << 11,
 	ON_IMPORT = 1 << 9,
 	ON_SCHEMA = 1 << 10,
 	ON_LISTS = ON_GPUS | ON_MODELS | ON_PRECISIONS | ON_ENGINES,
-	ON_JOBS = ON_PLAN | ON_SOLVE | ON_ADVISE, /* those that judge a spec */
+	ON_JOBS = ON_PLAN | ON_COMPARE | ON_SOLVE | ON_ADVISE, /* those that judge a spec */
 	ON_ALL = ON_JOBS | ON_LISTS | ON_DIAGNOSE | ON_SCHEMA | ON_IMPORT | ON_HELP
 };
 

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -75,6 +77,74 @@ void output_open(struct output *out, const struct arguments *arguments)
 	}
 }
 
+/* ---- --output ---- */
+
+/* Read by the signal handler. */
+static char temporary[4096];
+static const char *final;
+
+static void remove_temporary(int signal)
+{
+	unlink(temporary);
+	_exit(128 + signal);
+}
+
+static bool cannot_write(const char *path)
+{
+	char shown[512];
+
+	text_copy(shown, sizeof shown, path, true);
+	fprintf(stderr, "vramcalc: %s: cannot write: %s\n", shown, strerror(errno));
+	return false;
+}
+
+bool output_to_file(const char *path)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction action = { .sa_handler = remove_temporary };
+	mode_t mask;
+	int file;
+
+	if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary) {
+		errno = ENAMETOOLONG;
+		return cannot_write(path);
+	}
+	file = mkstemp(temporary);
+	if (file < 0) {
+		return cannot_write(path);
+	}
+	final = path;
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		sigaction(signals[i], &action, NULL);
+	}
+	mask = umask(0);
+	umask(mask);
+	if (fchmod(file, 0666 & ~mask) != 0 || dup2(file, STDOUT_FILENO) < 0) {
+		unlink(temporary);
+		return cannot_write(path);
+	}
+	close(file);
+	return true;
+}
+
+/* Only what is complete takes the name; a command that wrote nothing leaves nothing. */
+static int finish_file(int status, bool complete)
+{
+	struct stat written;
+
+	complete = complete && fstat(STDOUT_FILENO, &written) == 0;
+	if (!complete || written.st_size == 0) {
+		unlink(temporary);
+		return complete ? status : EXIT_WRONG_INPUT;
+	}
+	if (rename(temporary, final) != 0) {
+		cannot_write(final);
+		unlink(temporary);
+		return EXIT_WRONG_INPUT;
+	}
+	return status;
+}
+
 int output_finish(int status)
 {
 	bool failed = ferror(stdout) != 0;
@@ -83,14 +153,13 @@ int output_finish(int status)
 	errno = 0;
 	failed = fflush(stdout) != 0 || failed;
 	reason = errno;
-	if (!failed) {
-		return status;
-	}
-	if (reason != EPIPE) {
-		fprintf(stderr, "vramcalc: standard output: cannot write: %s\n",
+	if (failed && reason != EPIPE) {
+		fprintf(stderr, "vramcalc: %s: cannot write: %s\n",
+		        final ? final : "standard output",
 		        reason ? strerror(reason) : "an earlier write failed");
 	}
-	return EXIT_WRONG_INPUT;
+	status = failed ? EXIT_WRONG_INPUT : status;
+	return final ? finish_file(status, !failed) : status;
 }
 
 static const char *const tones[TONE_COUNT] = {

@@ -41,6 +41,12 @@ struct output {
 void output_open(struct output *out, const struct arguments *arguments);
 
 /*
+ * Sends standard output to a file that takes its name only when output_finish() finds it complete.
+ * False with a message when it cannot be made.
+ */
+bool output_to_file(const char *path);
+
+/*
  * Flushes standard output. Returns `status`, or EXIT_WRONG_INPUT with a message when something was
  * not written; a reader that has gone away is no news.
  */

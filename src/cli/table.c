@@ -5,6 +5,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+struct cell table_cell(const struct column *column, const void *row)
+{
+	struct cell cell = { .index = column->index };
+
+	column->get(row, &cell);
+	return cell;
+}
+
 const void *table_row(const struct table *table, size_t index)
 {
 	return (const char *)table->rows + index * table->row_size;
@@ -60,9 +68,8 @@ static unsigned decimals_of(const struct output *out, const struct table *table)
 		const struct column *column = &table->columns[i];
 
 		for (size_t r = 0; is_bytes(column) && r < table->row_count; r++) {
-			struct cell cell = { 0 };
+			struct cell cell = table_cell(column, table_row(table, r));
 
-			column->get(table_row(table, r), &cell);
 			largest = cell.known && cell.value > largest ? cell.value : largest;
 		}
 	}
@@ -114,8 +121,7 @@ void table_cell_text(const struct output *out, const struct column *column, cons
 {
 	char shown[sizeof cell->buffer];
 
-	*cell = (struct cell){ 0 };
-	column->get(row, cell);
+	*cell = table_cell(column, row);
 	if (!cell->known) {
 		cell->buffer[0] = '\0';
 	} else {
@@ -147,10 +153,9 @@ static void csv_text(FILE *file, const char *text)
 
 static void csv_cell(FILE *file, const struct column *column, const void *row)
 {
-	struct cell cell = { 0 };
+	struct cell cell = table_cell(column, row);
 	char number[64];
 
-	column->get(row, &cell);
 	if (!cell.known) {
 		return;
 	}
@@ -217,9 +222,8 @@ bool table_column_is_shown(const struct table *table, const struct column *colum
 		return false;
 	}
 	for (size_t r = 0; r < table->row_count; r++) {
-		struct cell cell = { 0 };
+		struct cell cell = table_cell(column, table_row(table, r));
 
-		column->get(table_row(table, r), &cell);
 		if (cell.known) {
 			return true;
 		}
@@ -335,9 +339,8 @@ static size_t json_object(struct json_writer *json, const struct table *table, s
 
 	for (; end < table->column_count && strncmp(table->columns[end].id, id, prefix) == 0;
 	     end++) {
-		struct cell cell = { 0 };
+		struct cell cell = table_cell(&table->columns[end], row);
 
-		table->columns[end].get(row, &cell);
 		known = known || cell.known;
 	}
 	snprintf(key, sizeof key, "%.*s", (int)prefix - 1, id);
@@ -347,9 +350,8 @@ static size_t json_object(struct json_writer *json, const struct table *table, s
 	}
 	json_open(json, key, '{');
 	for (size_t i = first; i < end; i++) {
-		struct cell cell = { 0 };
+		struct cell cell = table_cell(&table->columns[i], row);
 
-		table->columns[i].get(row, &cell);
 		json_cell(json, &table->columns[i], table->columns[i].id + prefix, &cell);
 	}
 	json_close(json, '}');
@@ -361,14 +363,14 @@ static void json_row(struct json_writer *json, const struct table *table, const 
 	json_open(json, NULL, '{');
 	for (size_t i = 0; i < table->column_count;) {
 		const struct column *column = &table->columns[i];
-		struct cell cell = { 0 };
+		struct cell cell;
 
 		if (!for_programs(column)) {
 			i++;
 		} else if (prefix_length(column->id)) {
 			i = json_object(json, table, i, row);
 		} else {
-			column->get(row, &cell);
+			cell = table_cell(column, row);
 			json_cell(json, column, column->id, &cell);
 			i++;
 		}

@@ -26,6 +26,7 @@ struct cell {
 	bool known; /* false: an empty cell, null in JSON */
 	bool negative;
 	enum tone tone;
+	size_t index; /* the column's, for the getter */
 	uint64_t value, divisor;
 	const char *text; /* NULL: what buffer holds */
 	char buffer[160];
@@ -44,11 +45,12 @@ struct column {
 	enum column_use use;
 	bool may_be_cut;   /* a long text that a narrow terminal may shorten */
 	unsigned priority; /* what a narrow terminal leaves out first; 0: never */
+	size_t index;      /* tells apart columns that share a getter */
 	void (*get)(const void *row, struct cell *cell);
 };
 
 enum {
-	TABLE_COLUMNS = 40 /* at most */
+	TABLE_COLUMNS = 128 /* at most */
 };
 
 struct table {
@@ -73,6 +75,9 @@ void table_json(struct json_writer *json, const struct table *table);
 /* A cell as people read it, in cell->buffer. */
 void table_cell_text(const struct output *out, const struct column *column, const void *row,
                      struct cell *cell);
+/* What a column holds in a row. */
+struct cell table_cell(const struct column *column, const void *row);
+
 /* "need (GB)" */
 void table_heading(const struct output *out, const struct column *column, char *to, size_t size);
 /* For people: not when every cell is empty. */

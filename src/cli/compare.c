@@ -1,0 +1,281 @@
+/* `compare`: walks specs and combinations; see compare_row.c for a row, compare_stream.c for -. */
+#include "compare.h"
+
+#include "commands.h"
+#include "compare_stream.h"
+#include "errors.h"
+
+#include <dirent.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- Rows ---- */
+
+static bool is_same(const struct vc_error *a, const struct vc_error *b)
+{
+	return a->line == b->line && a->column == b->column && strcmp(a->file, b->file) == 0 &&
+	       strcmp(a->field, b->field) == 0 && strcmp(a->message, b->message) == 0;
+}
+
+/* Where rows are for programs, they say themselves what is wrong. */
+static void report(struct compare_output *to, const struct compare_source *source,
+                   struct vc_error_list *errors)
+{
+	if (to->comparison->arguments->json || errors->count == 0) {
+		return;
+	}
+	for (size_t i = 0; source->line > 1 && i < vc_errors_kept(errors); i++) {
+		errors->errors[i].line += source->line - (errors->errors[i].line > 0);
+	}
+	if (!is_same(&errors->errors[0], &to->last)) {
+		report_errors(errors);
+	}
+	to->last = errors->errors[0];
+}
+
+static bool keep(struct compare_output *to, const struct compare_row *row)
+{
+	if (to->row_count == to->row_room) {
+		size_t room = to->row_room ? 2 * to->row_room : 64;
+		struct compare_row *rows = realloc(to->rows, room * sizeof *rows);
+
+		if (!rows) {
+			return false;
+		}
+		to->rows = rows;
+		to->row_room = room;
+	}
+	to->rows[to->row_count++] = *row;
+	return true;
+}
+
+bool compare_put(struct compare_output *to, const struct compare_source *source)
+{
+	const struct comparison *comparison = to->comparison;
+	struct compare_row row;
+
+	for (uint64_t i = 0; i < comparison->variations.combinations; i++) {
+		struct vc_error_list errors = { 0 };
+
+		compare_fill(comparison, source, i, &row, &errors);
+		to->failed = to->failed || row.failed;
+		report(to, source, &errors);
+		if (to->collects) {
+			if (!keep(to, &row)) {
+				report_no_memory();
+				return false;
+			}
+		} else if (comparison->arguments->json) {
+			compare_json(to->file, &row);
+		} else {
+			struct table table = { .columns = comparison->columns,
+				               .column_count = comparison->column_count,
+				               .rows = &row,
+				               .row_count = 1,
+				               .row_size = sizeof row };
+
+			table_csv_rows(to->file, &table);
+		}
+	}
+	return true;
+}
+
+/* ---- Sources ---- */
+
+static bool put_name(struct compare_output *to, const char *name)
+{
+	bool good = compare_put(to, &(struct compare_source){ .name = name });
+
+	/* Files come slowly enough: a reader need not wait for the next one. */
+	return good && (to->collects || fflush(to->file) == 0);
+}
+
+static int is_spec(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return dot && entry->d_name[0] != '.' &&
+	       (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+}
+
+/* A folder with a config.json is a model; any other is the specs in it. */
+static bool is_folder_of_specs(const char *name)
+{
+	char config[4096];
+	struct stat status;
+
+	if (stat(name, &status) != 0 || !S_ISDIR(status.st_mode)) {
+		return false;
+	}
+	snprintf(config, sizeof config, "%s/config.json", name);
+	return stat(config, &status) != 0;
+}
+
+static bool put_folder(struct compare_output *to, const char *name)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(name, &entries, is_spec, alphasort);
+	bool good = true;
+
+	if (count <= 0) {
+		free(entries);
+		return put_name(to, name); /* whose reader says what is wrong with it */
+	}
+	for (int i = 0; i < count; i++) {
+		char path[4096];
+
+		snprintf(path, sizeof path, "%s/%s", name, entries[i]->d_name);
+		good = good && put_name(to, path);
+		free(entries[i]);
+	}
+	free(entries);
+	return good;
+}
+
+static bool put_pattern(struct compare_output *to, const char *pattern)
+{
+	glob_t found;
+	bool good = true;
+
+	if (glob(pattern, 0, NULL, &found) != 0) {
+		return put_name(to, pattern);
+	}
+	for (size_t i = 0; i < found.gl_pathc && good; i++) {
+		good = put_name(to, found.gl_pathv[i]);
+	}
+	globfree(&found);
+	return good;
+}
+
+static bool put_operand(struct compare_output *to, const char *operand)
+{
+	struct stat status;
+
+	if (strcmp(operand, "-") == 0) {
+		return compare_stream(to);
+	}
+	if (is_folder_of_specs(operand)) {
+		return put_folder(to, operand);
+	}
+	if (strpbrk(operand, "*?[") && stat(operand, &status) != 0) {
+		return put_pattern(to, operand);
+	}
+	return put_name(to, operand);
+}
+
+/* ---- The command ---- */
+
+static bool prepare_gpus(struct comparison *comparison)
+{
+	const struct vc_gpu *reference[4];
+	const struct text_list *named = &comparison->arguments->gpus;
+	bool all_known = true;
+
+	comparison->gpus.gpus =
+	        malloc((comparison->session.catalog.count + 1) * sizeof(struct vc_gpu *));
+	if (!comparison->gpus.gpus) {
+		report_no_memory();
+		return false;
+	}
+	for (size_t i = 0; i < named->count; i++) {
+		all_known = report_gpu(&comparison->session.catalog, named->items[i],
+		                       &(struct name_place){ "vramcalc compare", "--gpu" },
+		                       &comparison->gpus) &&
+		            all_known;
+	}
+	if (comparison->gpus.count > COMPARE_GPUS) {
+		fprintf(stderr, "vramcalc compare: --gpu: too many GPUs (expected at most %d)\n",
+		        COMPARE_GPUS);
+		return false;
+	}
+	/* What the detailed estimate is for when nobody says. */
+	if (vc_catalog_find(&comparison->session.catalog, "a100-80gb-sxm", reference, 4)) {
+		comparison->reference = reference[0];
+	}
+	if (comparison->gpus.count) {
+		comparison->reference = comparison->gpus.gpus[0];
+	}
+	return all_known;
+}
+
+static bool prepare(struct comparison *comparison)
+{
+	const struct arguments *arguments = comparison->arguments;
+	bool rule_only = arguments->method.given && arguments->method.index == VC_METHOD_RULE;
+
+	if (!variations_parse(&comparison->variations, &arguments->vary, stderr) ||
+	    !session_catalog(&comparison->session, "USD") || !prepare_gpus(comparison)) {
+		return false;
+	}
+	comparison->with_detailed = !rule_only && comparison->reference;
+	return compare_columns(comparison);
+}
+
+static void print_collected(struct output *out, const struct comparison *comparison,
+                            const struct compare_output *to)
+{
+	struct table table = { .id = "rows",
+		               .columns = comparison->columns,
+		               .column_count = comparison->column_count,
+		               .rows = to->rows,
+		               .row_count = to->row_count,
+		               .row_size = sizeof *to->rows };
+
+	if (out->format == FORMAT_JSON) {
+		for (size_t i = 0; i < to->row_count; i++) {
+			compare_json(out->file, &to->rows[i]);
+		}
+		return;
+	}
+	table_print(out, &table);
+}
+
+static bool run(struct comparison *comparison, struct output *out, struct compare_output *to)
+{
+	const struct text_list *operands = &comparison->arguments->operands;
+	bool good = true;
+
+	if (out->format == FORMAT_CSV && !to->collects) {
+		table_csv_heading(out->file,
+		                  &(struct table){ .columns = comparison->columns,
+		                                   .column_count = comparison->column_count });
+	}
+	for (size_t i = 0; i < operands->count && good; i++) {
+		good = put_operand(to, operands->items[i]);
+	}
+	good = good && (!to->collects || compare_sort(comparison, to->rows, to->row_count));
+	if (good && to->collects) {
+		print_collected(out, comparison, to);
+	}
+	return good && !to->failed;
+}
+
+int compare_command(struct arguments *arguments)
+{
+	struct comparison *comparison = calloc(1, sizeof *comparison);
+	struct compare_output to = { .comparison = comparison };
+	bool good = false;
+	struct output out;
+
+	if (!comparison) {
+		report_no_memory();
+		return EXIT_WRONG_INPUT;
+	}
+	comparison->arguments = arguments;
+	comparison->session.arguments = arguments;
+	output_open(&out, arguments);
+	to.file = out.file;
+	to.collects = arguments->sort_column || out.format == FORMAT_TEXT ||
+	              out.format == FORMAT_MARKDOWN;
+	if (prepare(comparison)) {
+		good = run(comparison, &out, &to);
+	}
+	free(to.rows);
+	free(comparison->gpus.gpus);
+	variations_free(&comparison->variations);
+	session_close(&comparison->session);
+	free(comparison);
+	return good ? EXIT_FITS : EXIT_WRONG_INPUT;
+}
