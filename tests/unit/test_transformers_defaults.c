@@ -39,7 +39,7 @@ static void count_agrees(void **state)
 static void a_hundred_types_agree(void **state)
 {
 	(void)state;
-	assert_true(row_count >= 150);
+	assert_true(row_count >= 200);
 }
 
 static void read_rows(void)
