@@ -32,7 +32,14 @@ struct gguf_weights {
 bool gguf_weights(const struct vc_model *model, const struct gguf_format *format,
                   struct gguf_weights *out);
 
-/* How far files of this label differ between publishers, in millionths up and down. */
-uint32_t gguf_spread_ppm(const struct vc_model *model, const struct vc_quantization *quantization);
+/* How far files of this label differ between publishers, in millionths. */
+struct gguf_spread {
+	uint32_t below, above;
+};
+struct gguf_spread gguf_spread(const struct vc_model *model,
+                               const struct vc_quantization *quantization);
+
+/* Bytes of the file beside the language model's: vision tower and projector in 16 bits. */
+uint64_t gguf_vision_bytes(const struct vc_model *model);
 
 #endif

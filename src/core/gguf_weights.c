@@ -215,24 +215,49 @@ bool gguf_weights(const struct vc_model *model, const struct gguf_format *format
  * Files of one label against each other: dense ones differ by an importance matrix (0.8 %), a few
  * tensors kept in 16 bits (1.3 to 2.2 %, github.com/ollama/ollama/issues/14774) or an older
  * converter; models with experts by what a publisher raises (Qwen3-30B-A3B q4_k_m: 17.71 and 18.63
- * GB, github.com/ggml-org/llama.cpp/issues/13217); other labels are publishers' own anyway.
+ * GB, github.com/ggml-org/llama.cpp/issues/13217); files of eight experts from before April 2024
+ * have one tensor per expert and are up to 10 % smaller
+ * (github.com/ggml-org/llama.cpp/pull/4406); other labels are publishers' own anyway.
  */
-uint32_t gguf_spread_ppm(const struct vc_model *model, const struct vc_quantization *quantization)
+struct gguf_spread gguf_spread(const struct vc_model *model,
+                               const struct vc_quantization *quantization)
 {
-	bool experts = false;
+	uint64_t experts = 0;
 
 	for (uint32_t i = 0; i < model->kind_count; i++) {
-		experts = experts || (model->kinds[i].ffn_count > 0 &&
-		                      model->kinds[i].ffns[0].type == VC_FFN_MOE);
+		if (model->kinds[i].ffn_count > 0 && model->kinds[i].ffns[0].type == VC_FFN_MOE) {
+			experts = model->kinds[i].ffns[0].experts;
+		}
 	}
 	if (!quantization || quantization->quantizer == VC_QUANTIZER_NONE) {
-		return 2000;
+		return (struct gguf_spread){ 2000, 2000 };
 	}
 	if (gguf_alias_by_name(quantization->name)) {
-		return 50000;
+		return (struct gguf_spread){ 50000, 50000 };
 	}
 	if (vc_same_name(quantization->name, "q8_0")) {
-		return 3000;
+		return (struct gguf_spread){ 3000, 3000 };
 	}
-	return experts ? 50000 : 14000;
+	if (experts == 0) {
+		return (struct gguf_spread){ 14000, 14000 };
+	}
+	return (struct gguf_spread){ experts == 8 ? 105000 : 50000, 50000 };
+}
+
+static void add_vision(const struct vc_visit *visit, void *context)
+{
+	uint64_t *bytes = context;
+	uint64_t elements = sat_mul3(visit->tensor->in, visit->tensor->out, visit->tensor->count);
+
+	if (visit->stack->role == VC_STACK_VISION || visit->tensor->module == VC_MODULE_PROJECTOR) {
+		*bytes = sat_add(*bytes, sat_mul3(2, elements, visit->layers));
+	}
+}
+
+uint64_t gguf_vision_bytes(const struct vc_model *model)
+{
+	uint64_t bytes = 0;
+
+	vc_model_walk(model, add_vision, &bytes);
+	return bytes;
 }

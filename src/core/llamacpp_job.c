@@ -16,22 +16,20 @@ enum {
 };
 
 /* Builds from which a behaviour holds; b7475 is of 18 December 2025. */
-static const struct vc_version output_first = { 7475, 0, 0 };     /* pull 18148 */
-static const struct vc_version padded_always = { 6980, 0, 0 };    /* pull 17046 */
-static const struct vc_version window_caches = { 5430, 0, 0 };    /* pull 13194 */
-static const struct vc_version latent_caches = { 5140, 0, 0 };    /* pull 12801 */
-static const struct vc_version fused_as_values = { 8250, 0, 0 };  /* pull 19770 */
-static const struct vc_version scratch_reserved = { 9489, 0, 0 }; /* pull 23907 */
+static const struct vc_version output_first = { 7475, 0, 0 };       /* pull 18148 */
+static const struct vc_version padded_always = { 6980, 0, 0 };      /* pull 17046 */
+static const struct vc_version window_caches = { 5430, 0, 0 };      /* pull 13194 */
+static const struct vc_version latent_caches = { 5140, 0, 0 };      /* pull 12801 */
+static const struct vc_version fused_as_values = { 8250, 0, 0 };    /* pull 19770 */
+static const struct vc_version scratch_reserved = { 9489, 0, 0 };   /* pull 23907 */
+static const struct vc_version cacheless_encoders = { 5310, 0, 0 }; /* pull 13108 */
 
-/* No version given: the newest. */
+/* No version given: the newest. Versions 0.x are of 2026, or Ollama's own. */
 static bool since(const struct vc_request *request, struct vc_version from)
 {
 	struct vc_version version = request->engine.version;
 
-	if (version.major == 0 && version.minor == 0 && version.patch == 0) {
-		return true;
-	}
-	return version_at_least(version, from);
+	return version.major == 0 || version_at_least(version, from);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -216,7 +214,8 @@ uint64_t llamacpp_layer_kv_bytes(const struct llamacpp_job *job, uint32_t layer)
 		bool attends = mixer->type == VC_MIXER_ATTENTION || mixer->type == VC_MIXER_LATENT;
 		uint64_t cells = keeps_window(job, mixer) ? job->run.window_cells : job->run.cells;
 
-		if (attends && mixer->causal && !mixer->shares_kv) {
+		if (attends && (mixer->causal || !since(job->request, cacheless_encoders)) &&
+		    !mixer->shares_kv) {
 			bytes = sat_add(bytes,
 			                sat_mul3(token_kv_bytes(job, mixer), cells, job->slots));
 		}

@@ -169,6 +169,44 @@ static void test_windows(void **state)
 	assert_u64(part(VC_COMPONENT_KV_CACHE), 32768 * cell);
 }
 
+/* bge-small: 12 layers, 512 cells, 9 MiB, until May 2025
+ * (github.com/ggml-org/llama.cpp/pull/13108). */
+static void test_encoder(void **state)
+{
+	static const struct decoder bge = { 384, 12, 12, 12, 1536, 30522 };
+	struct vc_request request = request_of(&bge, "q8_0");
+
+	(void)state;
+	model.kinds[0].mixers[0].causal = false;
+	request.workload.sequence_length = 512;
+	estimate(&request);
+	assert_u64(part(VC_COMPONENT_KV_CACHE), 0);
+	request.engine.version = (struct vc_version){ 5300, 0, 0 };
+	estimate(&request);
+	assert_u64(part(VC_COMPONENT_KV_CACHE), 9ull * MIB);
+}
+
+/* A vision tower's file is not counted, but not excluded: it is in the range. */
+static void test_vision_widens(void **state)
+{
+	struct vc_request request = request_of(&llama_2_7b, "q4_k_m");
+	struct vc_extra *extra = &model.extras[model.extra_count];
+	uint64_t high, total;
+
+	(void)state;
+	estimate(&request);
+	high = ledger.high_bytes;
+	total = ledger.total_bytes;
+	*extra = (struct vc_extra){
+		.tensor = { .module = VC_MODULE_PROJECTOR, .out = 4096, .in = 1024, .count = 2 }
+	};
+	model.extra_count++;
+	estimate(&request);
+	assert_u64(ledger.total_bytes, total);
+	assert_u64(ledger.high_bytes, high + 2ull * 2 * 4096 * 1024);
+	assert_true(has_note("llamacpp-vision"));
+}
+
 /* q8_0 is 34 bytes per 32; flash attention needs one layer in 16 bits beside it. */
 static void test_quantized_cache(void **state)
 {
@@ -233,6 +271,8 @@ int main(void)
 		cmocka_unit_test(test_layer_split),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_encoder),
+		cmocka_unit_test(test_vision_widens),
 		cmocka_unit_test(test_quantized_cache),
 		cmocka_unit_test(test_range_and_sums),
 		cmocka_unit_test(test_other_quantizers_are_refused),
