@@ -86,7 +86,7 @@ tidy() {
 cppcheck_sources() {
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr -j "$jobs" \
 		--enable=warning,performance,portability --suppress=missingIncludeSystem \
-		--suppress=zerodivcond --suppress=uninitvar --suppress=duplicateAssignExpression \
+		--suppress=zerodivcond --suppress=uninitvar --suppress=memleak --suppress=duplicateAssignExpression \
 		-I include -I src/core -I src/io -I src/cli src
 }
 

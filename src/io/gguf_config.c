@@ -298,8 +298,9 @@ static void translate_latent(struct translation *t)
 		return;
 	}
 	put_number(t, "qk_rope_head_dim", rope);
-	put_number(t, "qk_nope_head_dim", (key ? key : number(t, "attention.key_length")) - rope);
-	put_number(t, "v_head_dim", value ? value : number(t, "attention.value_length"));
+	put_number(t, "qk_nope_head_dim",
+	           (key != 0 ? key : number(t, "attention.key_length")) - rope);
+	put_number(t, "v_head_dim", value != 0 ? value : number(t, "attention.value_length"));
 	/* the compressed cache is one key and value head, which is no fact about the model */
 	drop(t, "num_key_value_heads");
 	drop(t, "head_dim");
@@ -351,7 +352,8 @@ static void translate_delta(struct translation *t)
 	put_number(t, "linear_num_value_heads", heads);
 	put_number(t, "linear_num_key_heads", keys);
 	put_number(t, "linear_key_head_dim", number(t, "ssm.state_size"));
-	put_number(t, "linear_value_head_dim", heads ? number(t, "ssm.inner_size") / heads : 0);
+	put_number(t, "linear_value_head_dim",
+	           heads != 0 ? number(t, "ssm.inner_size") / heads : 0);
 	put_number(t, "linear_conv_kernel_dim", number(t, "ssm.conv_kernel"));
 }
 
