@@ -1,6 +1,6 @@
 /*
  * No engine named: weights as PyTorch holds them, a cache of exactly the stated sequences, one
- * prefill at a time, logits of one token per sequence. docs/formulas.md#plain-engine
+ * prefill at a time, logits of one token per sequence. docs/serving.md#plain-engine
  */
 #include "detailed.h"
 

@@ -1,6 +1,6 @@
 /*
  * SGLang: a token pool of mem_fraction_static of the memory that is free before loading, less the
- * weights; activations and graphs live in the rest. docs/formulas.md#sglang
+ * weights; activations and graphs live in the rest. docs/serving.md#sglang
  */
 #include "detailed.h"
 

@@ -1,7 +1,7 @@
 /*
  * TensorRT-LLM: engine, buffers of the largest step, then free_gpu_memory_fraction of what is left
  * for the paged cache. github.com/NVIDIA/TensorRT-LLM, docs/source/reference/memory.md.
- * docs/formulas.md#tensorrt-llm
+ * docs/serving.md#tensorrt-llm
  */
 #include "detailed.h"
 

@@ -2,7 +2,7 @@
  * Text Generation Inference: a warm-up prefill of the largest batch, then a paged cache in 95 % of
  * the memory less what is used by then. github.com/huggingface/text-generation-inference,
  * server/text_generation_server/models/flash_causal_lm.py warmup, TGI_WIGGLE_ROOM.
- * docs/formulas.md#tgi
+ * docs/serving.md#tgi
  */
 #include "detailed.h"
 

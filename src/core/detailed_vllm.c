@@ -1,6 +1,6 @@
 /*
  * vLLM: it loads the weights, profiles one step of the most tokens and sequences that it will ever
- * take, and gives what its share of the GPU leaves to the cache. docs/formulas.md#vllm
+ * take, and gives what its share of the GPU leaves to the cache. docs/serving.md#vllm
  */
 #include "detailed.h"
 
@@ -8,7 +8,6 @@
 #include "encoder_profile.h"
 #include "ledger.h"
 #include "sat.h"
-#include "version.h"
 #include "vllm.h"
 
 #include <string.h>
@@ -158,12 +157,13 @@ static void set_peak(struct vllm *vllm)
 	}
 }
 
-/* Sizes that graphs are captured for: 1, 2, 4, then every 8th up to 256, every 16th above. */
-static uint64_t capture_sizes(uint64_t largest)
+/* Sizes that graphs are captured for: 1, 2, 4, then every 8th; later every 16th above 256. */
+static uint64_t capture_sizes(const struct vllm *vllm, uint64_t largest)
 {
-	uint64_t to_256 = largest < 256 ? largest : 256;
-
-	return 3 + to_256 / 8 + (largest > 256 ? (largest - 256) / 16 : 0);
+	if (largest <= 256 || !vllm_property(vllm, VLLM_COARSE_SIZES)) {
+		return 3 + largest / 8;
+	}
+	return 3 + 256 / 8 + (largest - 256) / 16;
 }
 
 static uint64_t at_most(uint64_t value, uint64_t limit)
@@ -172,14 +172,13 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
 }
 
 /* What a graph of one layer takes, measured: V0 0.17 GiB for 28 layers and 35 sizes (T4), 0.27 for
- * 40 and 35; V1 0.47 GiB for 32 layers and 67 sizes (0.9, A10G), 0.68 for 36 (0.10); runner V2 0.23
- * for 32 layers, 51 piecewise and 35 full sizes (0.31, A100). */
+ * 40 and 35; runner V2 0.23 for 32 layers, 51 piecewise and 35 full sizes (0.31, A100). */
 static uint64_t graph_layer_bytes(const struct vllm *vllm)
 {
 	if (vllm->runner_v2) {
 		return 100000;
 	}
-	return vllm->v1 ? 300000 : 200000;
+	return vllm->v1 ? vllm_property(vllm, VLLM_GRAPH_BYTES) : 200000;
 }
 
 /* Runner V2 captures two full graphs; the second, a fresh 32 MiB segment, stands for each of the
@@ -198,8 +197,8 @@ static uint64_t graph_estimate(const struct vllm *vllm, uint64_t full)
 static void set_graphs(struct vllm *vllm)
 {
 	uint64_t layers = vllm->parts.weights.range.end - vllm->parts.weights.range.begin;
-	uint64_t full = capture_sizes(at_most(vllm->sequences, 512));
-	uint64_t sizes = capture_sizes(at_most(sat_mul(2, vllm->sequences), 512));
+	uint64_t full = capture_sizes(vllm, at_most(vllm->sequences, 512));
+	uint64_t sizes = capture_sizes(vllm, at_most(sat_mul(2, vllm->sequences), 512));
 	struct vc_line *line = &vllm->parts.graphs;
 
 	if (vllm->request->engine.enforce_eager || vllm->pooling) {
@@ -207,7 +206,7 @@ static void set_graphs(struct vllm *vllm)
 	}
 	if (!vllm->v1) {
 		sizes = full;
-	} else if (version_at_least(vllm->version, (struct vc_version){ 0, 11, 0 })) {
+	} else if (vllm_property(vllm, VLLM_FULL_GRAPHS)) {
 		sizes = sat_add(sizes, full); /* piecewise and full graphs */
 	}
 	serving_line(line, sat_mul3(graph_layer_bytes(vllm), layers, sizes),
@@ -219,8 +218,8 @@ static void set_graphs(struct vllm *vllm)
 }
 
 /* Outside torch on one GPU, context left out: 0.05 GiB on T4 and A10; 0.08 to 0.10 on L40S, V100
- * and A100-40 (github.com/vllm-project/vllm/issues/12330); 0.26 on A100-80, 0.16 on H100
- * (github.com/vllm-project/vllm/pull/12126). */
+ * and A100-40 (github.com/vllm-project/vllm/issues/12330); on A100-80 0.26 in two logs and 0.09 in
+ * one; 0.16 on H100 (github.com/vllm-project/vllm/pull/12126). */
 static uint64_t process_bytes(const struct vllm *vllm)
 {
 	if (vllm->usable_bytes < 30 * GIB) {

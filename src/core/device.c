@@ -1,6 +1,6 @@
 /*
  * Fixed costs of a process on a GPU, measured; each figure with where it was published.
- * docs/formulas.md#fixed-costs
+ * docs/serving.md#fixed-costs
  */
 #include "device.h"
 

@@ -2,7 +2,7 @@
  * Multimodal profiling: engines push the largest images that their budget of tokens admits through
  * the tower, keep pixels and embeddings, and then profile the language model.
  * github.com/vllm-project/vllm, vllm/v1/worker/gpu_model_runner.py profile_run.
- * docs/formulas.md#encoders
+ * docs/serving.md#encoders
  */
 #include "encoder_profile.h"
 

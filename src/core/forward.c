@@ -1,6 +1,6 @@
 /*
  * Working memory of a forward pass. A gated feed-forward part holds gate and up (2f) and their
- * product (f) beside the hidden states that are alive around it. docs/formulas.md#forward-pass
+ * product (f) beside the hidden states that are alive around it. docs/serving.md#forward-pass
  */
 #include "forward.h"
 

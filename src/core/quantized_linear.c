@@ -1,6 +1,6 @@
 /*
  * Which scheme a serving engine applies to which tensor, as github.com/vllm-project/vllm,
- * vllm/model_executor/layers/quantization/ does. docs/formulas.md#serving-weights
+ * vllm/model_executor/layers/quantization/ does. docs/serving.md#serving-weights
  */
 #include "quantized_linear.h"
 

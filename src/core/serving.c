@@ -1,7 +1,7 @@
 /*
  * From the parts of a serving engine's budget to its ledger. The pool is what they leave, so that
  * the total hardly depends on the model; whether a job fits depends on whether the pool holds the
- * spec's sequences. docs/formulas.md#serving
+ * spec's sequences. docs/serving.md#serving
  */
 #include "serving.h"
 

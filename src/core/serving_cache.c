@@ -1,7 +1,7 @@
 /*
  * Paged caches. Page sizes and what a request may take at most as
  * github.com/vllm-project/vllm, vllm/v1/kv_cache_interface.py has them; groups as
- * vllm/v1/core/kv_cache_utils.py forms them. docs/formulas.md#paged-cache
+ * vllm/v1/core/kv_cache_utils.py forms them. docs/serving.md#paged-cache
  */
 #include "serving_cache.h"
 

@@ -1,7 +1,7 @@
 /*
  * Weights of a rank. Fusing and dividing as in github.com/vllm-project/vllm,
  * vllm/model_executor/layers/linear.py, vocab_parallel_embedding.py and fused_moe/layer.py;
- * quantized layouts as in layers/quantization/. docs/formulas.md#serving-weights
+ * quantized layouts as in layers/quantization/. docs/serving.md#serving-weights
  */
 #include "serving_weights.h"
 

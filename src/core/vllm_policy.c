@@ -2,7 +2,7 @@
  * vLLM's policies. A property has the value of its last row whose version is not newer; before its
  * first row it is 0. Read in the source distributions of 0.1.7, 0.2.7, 0.3.0, 0.4.2, 0.4.3, 0.5.3,
  * 0.5.5, 0.6.3 to 0.6.5, 0.7.3, 0.8.5, 0.9.0, 0.9.1, 0.10.0, 0.11.0, 0.14.0, 0.19.0 to 0.21.0,
- * 0.23.0, 0.25.0, 0.26.0, 0.28.0 to 0.31.0 and 0.33.0. docs/formulas.md#vllm
+ * 0.23.0, 0.25.0, 0.26.0, 0.28.0 to 0.31.0 and 0.33.0. docs/serving.md#vllm
  */
 #include "vllm_policy.h"
 
@@ -25,6 +25,12 @@ static const struct vllm_step steps[] = {
 	{ VLLM_COUNTS_CONTEXT, { 0, 9, 1 }, 0, "v1/worker/gpu_worker.py memory_profiling" },
 	{ VLLM_BUDGETS_GRAPHS, { 0, 20, 0 }, 1, "v1/worker/gpu_worker.py; off by default in 0.19" },
 	{ VLLM_BUDGETS_GRAPHS, { 0, 29, 0 }, 2, "v1/worker/gpu/cudagraph_utils.py" },
+	{ VLLM_COARSE_SIZES, { 0, 11, 1 }, 1, "config/vllm.py _set_cudagraph_sizes" },
+	{ VLLM_FULL_GRAPHS, { 0, 11, 0 }, 1, "config/compilation.py FULL_AND_PIECEWISE" },
+	/* measured: 0.47 GiB for 32 layers and 67 sizes (0.9, A10G), 0.68 for 36 and 67 (0.10, RTX
+	 * 4090), 0.65 for 34 and 67 (0.10, B200); 0.39 for 32 and 51 twice (0.14, H100) */
+	{ VLLM_GRAPH_BYTES, { 0, 8, 0 }, 270000, "v1/worker/gpu_model_runner.py capture_model" },
+	{ VLLM_GRAPH_BYTES, { 0, 11, 1 }, 130000, "v1/worker/gpu_model_runner.py capture_model" },
 	{ VLLM_PEAK_HOLDS_GRAPHS, { 0, 28, 0 }, 1, "v1/worker/gpu_worker.py" },
 	{ VLLM_CHUNKED_TOKENS, { 0, 5, 5 }, 512, "config.py SchedulerConfig" },
 	{ VLLM_CHUNKED_TOKENS, { 0, 6, 4 }, 2048, "config.py SchedulerConfig" },

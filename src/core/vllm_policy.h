@@ -10,6 +10,9 @@ enum vllm_property {
 	VLLM_LOGIT_BYTES,       /* of the sampler, per logit */
 	VLLM_COUNTS_CONTEXT,    /* V1 takes the context off the cache; 2: V0 does too */
 	VLLM_BUDGETS_GRAPHS,    /* 1: takes an estimate of the graphs off; 2: runner V2 too */
+	VLLM_COARSE_SIZES,      /* graphs for every 16th size above 256, not every 8th */
+	VLLM_FULL_GRAPHS,       /* V1 captures whole models beside their pieces */
+	VLLM_GRAPH_BYTES,       /* V1: what a graph of one layer takes */
 	VLLM_PEAK_HOLDS_GRAPHS, /* what it calls peak activation includes that estimate */
 	VLLM_CHUNKED_TOKENS,    /* V0: tokens a step where chunked prefill is the default */
 	VLLM_SHORTEST_BATCH,    /* V0: least tokens a step */

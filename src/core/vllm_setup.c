@@ -1,6 +1,6 @@
 /*
  * What vLLM runs and profiles where the spec leaves it open: vllm/engine/arg_utils.py and
- * vllm/config/ of the version. docs/formulas.md#vllm
+ * vllm/config/ of the version. docs/serving.md#vllm
  */
 #include "vllm.h"
 
