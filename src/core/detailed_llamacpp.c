@@ -1,7 +1,7 @@
 /*
  * llama.cpp, and ollama which runs it: GGUF weights by layer, a cache of whole cells, one compute
  * buffer that is reserved at start. Everything is allocated before the first token, so that there
- * is one phase. docs/formulas.md#llama.cpp
+ * is one phase. docs/llamacpp.md
  */
 #include "detailed.h"
 

@@ -1,6 +1,6 @@
 /*
  * llama.cpp's compute buffer: the graph of one worst-case batch, which it reserves at start.
- * docs/formulas.md#llama.cpp-compute-buffer
+ * docs/llamacpp.md#compute-buffer
  */
 #ifndef VC_GGML_BUFFER_H
 #define VC_GGML_BUFFER_H

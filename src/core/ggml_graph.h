@@ -3,7 +3,7 @@
  * they run, each placed in the best-fitting free block when it is reached, over its parent where an
  * operation works in place, and freed after its last use. The peak depends on that order and on
  * fragmentation, so it is found by doing the same.
- * github.com/ggml-org/ggml, src/ggml-alloc.c. docs/formulas.md#llama.cpp-compute-buffer
+ * github.com/ggml-org/ggml, src/ggml-alloc.c. docs/llamacpp.md#compute-buffer
  */
 #ifndef VC_GGML_GRAPH_H
 #define VC_GGML_GRAPH_H

@@ -1,6 +1,6 @@
 /*
  * llama.cpp's quantization mixtures, tensor by tensor: "q4_k_m" is not a number of bits but a rule
- * that looks at each tensor's role, its layer and the model. docs/formulas.md#gguf
+ * that looks at each tensor's role, its layer and the model. docs/llamacpp.md#gguf
  */
 #ifndef VC_GGUF_MIXTURE_H
 #define VC_GGUF_MIXTURE_H

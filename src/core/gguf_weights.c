@@ -1,7 +1,7 @@
 /*
  * A model's GGUF file: every tensor, each in the type that its mixture chooses.
  * github.com/ggml-org/llama.cpp, src/llama-quant.cpp (tensor_allows_quantization) and
- * conversion/base.py say which stay in 32-bit floats. docs/formulas.md#gguf
+ * conversion/base.py say which stay in 32-bit floats. docs/llamacpp.md#gguf
  */
 #include "gguf_table.h"
 

@@ -1,7 +1,7 @@
 /*
  * llama.cpp's placement: which layers go where, how many cells a cache has, what is reserved.
  * github.com/ggml-org/llama.cpp, src/llama-model.cpp (load_tensors), src/llama-kv-cache*.cpp,
- * src/llama-context.cpp. docs/formulas.md#llama.cpp
+ * src/llama-context.cpp. docs/llamacpp.md
  */
 #include "llamacpp_job.h"
 
