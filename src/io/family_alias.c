@@ -15,6 +15,7 @@ static const struct {
 	{ "glm46v", "glm4v" },
 	{ "intern_vit_6b", "internvl_vision" },
 	{ "paddleocr_vl_text", "ernie4_5" },
+	{ "phi3_v_clip", "clip_vision_model" },
 	{ "qwen2_5_omni_text", "qwen2" },
 	{ "qwen2_5_omni_vision_encoder", "qwen2_5_vl_vision" },
 	{ "qwen2_5_vl_text", "qwen2" },

@@ -94,6 +94,8 @@ static const struct {
 	         "num_attention_heads=32 max_position_embeddings=2048" },
 	{ "phi3", "vocab_size=32064 hidden_size=3072 intermediate_size=8192 num_hidden_layers=32 "
 	          "num_attention_heads=32 max_position_embeddings=4096" },
+	{ "phi3_v_clip", "hidden_size=1024 intermediate_size=4096 num_hidden_layers=24 "
+	                 "num_attention_heads=16 image_size=336 patch_size=14 num_channels=3" },
 	{ "pixtral",
 	  "hidden_size=1024 intermediate_size=4096 num_hidden_layers=24 num_attention_heads=16 "
 	  "image_size=1024 patch_size=16 num_channels=3" },

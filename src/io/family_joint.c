@@ -198,7 +198,7 @@ static void read_phi3_vision(struct config *config, const struct family *family)
 	join.text = config->model->stacks[join.text_stack].hidden_size;
 	vision.root = config_item(config, "img_processor");
 	join.stack = config->model->stack_count;
-	config_read_as(&vision, "clip_vision_model");
+	config_read_as(&vision, "phi3_v_clip");
 	projector_elements(config, &join, 2 * 4 * 1024);
 	projector(config, &join, 4 * 1024, join.text, true);
 	projector(config, &join, join.text, join.text, true);
