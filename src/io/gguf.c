@@ -464,7 +464,7 @@ static bool take_tensors(struct reader *reader, vc_gguf_visitor *visit, void *co
 static bool take_version(struct reader *reader)
 {
 	unsigned char magic[4];
-	uint64_t version;
+	uint64_t version = 0;
 
 	if (!vc_stream_take(reader->stream, magic, sizeof magic)) {
 		return fail_short(reader, "the magic number");

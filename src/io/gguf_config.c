@@ -491,5 +491,10 @@ const char *vc_gguf_quantization(const struct vc_weight_file *file)
 	double type = cJSON_IsNumber(item) ? item->valuedouble : 0;
 
 	type -= type >= 1024 ? 1024 : 0;
-	return type >= 0 && type < sizeof names / sizeof *names ? names[(size_t)type] : NULL;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (type == (double)i) {
+			return names[i];
+		}
+	}
+	return NULL;
 }
