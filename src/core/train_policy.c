@@ -26,7 +26,7 @@ static const struct train_policy policies[VC_ENGINE_COUNT] = {
 	                     .adapter_bytes = 4,
 	                     .workspace_bytes = 17000000 },
 	[VC_ENGINE_TRANSFORMERS] = { .summary = "transformers' Trainer, TRL and PEFT",
-	                             .logits = { 8, 8, 14, 14, 0 },
+	                             .logits = { 8, 8, 15, 14, 0 },
 	                             .stock_modules = true,
 	                             .fragmentation = { 115000, 300000, 180000, 250000, 200000 },
 	                             .autocasts = true,

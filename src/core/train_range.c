@@ -89,7 +89,7 @@ static struct shares logit_shares(const struct train_job *job, const struct trai
 		return (struct shares){ 200, 1000 };
 	}
 	if (train_loss_is_plain(job)) {
-		return (struct shares){ 150, 200 };
+		return (struct shares){ 150, 230 };
 	}
 	if (most > expected && expected > 0) {
 		return (struct shares){ 50, (uint32_t)((most - expected) * 1000 / expected) };
@@ -102,7 +102,8 @@ static struct shares saved_shares(const struct train_job *job)
 	bool quantized = train_scheme(job->request) != NULL;
 
 	if (job->request->training.compile) {
-		return (struct shares){ 250, 300 };
+		return job->policy->style == TRAIN_STYLE_LITGPT ? (struct shares){ 140, 140 }
+		                                                : (struct shares){ 250, 300 };
 	}
 	if (job->request->training.gradient_checkpointing == VC_CHECKPOINTING_FULL) {
 		return (struct shares){ 20, 50 };
@@ -125,7 +126,7 @@ static uint64_t raised_bytes(const struct train_job *job)
 	const struct vc_quantization *scheme = train_scheme(job->request);
 	uint64_t logits = sat_mul3(8, size->vocabulary, job->activation.tokens);
 
-	if (!is_adapter(job) || !is_trainer(job) || is_sharded(job) || !is_eager_loss(job) ||
+	if (!is_adapter(job) || !is_trainer(job) || !is_eager_loss(job) || is_sharded(job) ||
 	    !scheme || scheme->quantizer != VC_QUANTIZER_BNB_4BIT) {
 		return 0;
 	}
@@ -181,18 +182,23 @@ static void add_rest(const struct train_job *job, uint64_t total, struct spread 
 	bool kept = job->request->training.gradient_checkpointing == VC_CHECKPOINTING_NONE;
 
 	if (has_experts(job)) {
-		add(spread, total, (struct shares){ 40, is_sharded(job) ? 200 : 100 });
+		add(spread, total, (struct shares){ 40, is_sharded(job) ? 225 : 100 });
 	}
 	if (train_is_zero(job->request)) {
-		add(spread, total, (struct shares){ 70, is_sharded(job) && adapters ? 215 : 125 });
+		add(spread, total,
+		    (struct shares){ adapters ? 60 : 80, !adapters         ? 115
+		                                         : is_sharded(job) ? 220
+		                                                           : 125 });
 	} else if (job->request->engine.name == VC_ENGINE_FSDP) {
-		add(spread, total, (struct shares){ 30, 120 });
+		add(spread, total, (struct shares){ 30, 100 });
 	} else if (job->request->engine.name == VC_ENGINE_TORCHTUNE) {
 		add(spread, total, (struct shares){ 100, 200 });
 	} else if (is_trainer(job) && !is_eager_loss(job)) {
-		add(spread, total, (struct shares){ 35, train_scheme(job->request) ? 110 : 60 });
+		add(spread, total,
+		    (struct shares){ 35,
+		                     train_scheme(job->request) && !is_sharded(job) ? 155 : 70 });
 	} else if (is_trainer(job) && adapters && !is_sharded(job) && !kept) {
-		add(spread, total, (struct shares){ 40, 160 });
+		add(spread, total, (struct shares){ 55, 190 });
 		add(spread, unstated_bytes, (struct shares){ 0, 1000 });
 	}
 	if (job->request->parallelism.pipeline > 1 && !job->policy->pipelines) {
@@ -209,7 +215,7 @@ static void add_allocated(const struct train_job *job, const struct train_peak *
 	add_phase(job, peak, spread);
 	add_hidden_loss(job, peak, spread);
 	add(spread, raised_bytes(job), (struct shares){ 0, 1000 });
-	add(spread, sat_add(peak->context, peak->collectives), (struct shares){ 350, 500 });
+	add(spread, sat_add(peak->context, peak->collectives), (struct shares){ 250, 350 });
 	add_rest(job, total, spread);
 }
 
@@ -225,7 +231,7 @@ void train_range(const struct train_job *job, const struct train_peak *peak, uin
 	 * blocks back until then. */
 	need = sat_sub(total_bytes, sat_sub(peak->fragmentation, squeezed));
 	ledger->need_bytes = sat_add(need, sat_mul(1024, root(spread.high)));
-	add(&spread, peak->fragmentation, (struct shares){ 350, 400 });
+	add(&spread, peak->fragmentation, (struct shares){ 400, 360 });
 	ledger->low_bytes = sat_sub(total_bytes, sat_mul(1024, root(spread.low)));
 	ledger->high_bytes = sat_add(total_bytes, sat_mul(1024, root(spread.high)));
 }

@@ -9,6 +9,8 @@ percent.
 
   saved_tensors.py > tests/data/saved_tensors.csv
 
+The last column, `why`, is written by hand: a row that has one is not held against, and says why.
+
 Needs torch 2, transformers and peft; the table says which versions wrote it.
 """
 import itertools
@@ -97,7 +99,7 @@ def main():
     torch.set_num_threads(1)
     print("# torch %s, transformers %s, peft %s; batch %d, length %d, rank %d" %
           (torch.__version__, transformers.__version__, peft.__version__, BATCH, LENGTH, RANK))
-    print("config,attention,method,bytes")
+    print("config,attention,method,bytes,why")
     for name in sys.argv[1:] or MODELS:
         path = os.path.join(CONFIGS, name + ".json")
         if not os.path.exists(path):
@@ -112,7 +114,7 @@ def main():
                 except (RuntimeError, TypeError, AttributeError, KeyError, ValueError) as why:
                     print(name, attention, method, type(why).__name__, why, file=sys.stderr)
                     continue
-                print("%s,%s,%s,%d" % (name, attention, method, size), flush=True)
+                print("%s,%s,%s,%d," % (name, attention, method, size), flush=True)
 
 
 if __name__ == "__main__":

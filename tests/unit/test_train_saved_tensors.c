@@ -1,0 +1,106 @@
+/* What torch itself keeps for backward, in a table that tests/oracle/saved_tensors.py wrote. */
+#include "fixture.h"
+#include "train_activation.h"
+
+enum {
+	MAX_ROWS = 200,
+	LINE = 512
+};
+
+struct row {
+	char name[128], config[64];
+	enum vc_attention attention;
+	enum vc_training_method method;
+	uint64_t targets, bytes;
+};
+
+static struct row rows[MAX_ROWS];
+
+static struct vc_request request_for(const struct row *row, const struct vc_model *model)
+{
+	return (struct vc_request){
+		.model = model,
+		.workload = { .task = VC_TASK_TRAINING,
+		              .precision = VC_DTYPE_BF16,
+		              .batch_size = 2,
+		              .sequence_length = 96,
+		              .attn_implementation = row->attention },
+		.training = { .method = row->method,
+		              .lora = { .rank = 16, .target_modules = row->targets } },
+		.parallelism = { .data = 1, .tensor = 1, .pipeline = 1, .context = 1, .expert = 1 },
+		.engine.name = VC_ENGINE_TRANSFORMERS,
+	};
+}
+
+static void torch_keeps_as_much(void **state)
+{
+	const struct row *row = *state;
+	struct vc_model *model = fixture_model(row->config);
+	struct vc_request request = request_for(row, model);
+	struct rank rank = { .tensor = 1, .pipeline = 1 };
+	struct train_activation out;
+	uint64_t layer;
+
+	train_activation(&request, train_policy(VC_ENGINE_TRANSFORMERS), &rank, &out);
+	layer = out.saved_bytes / model->stacks[0].layers;
+	if (layer > row->bytes + row->bytes / 100 || layer < row->bytes - row->bytes / 100) {
+		fail_msg("%" PRIu64 " bytes a layer, torch keeps %" PRIu64, layer, row->bytes);
+	}
+	free(model);
+}
+
+static uint64_t targets_of(const char *method)
+{
+	const uint64_t qv = 1ull << VC_MODULE_Q | 1ull << VC_MODULE_V;
+	const uint64_t qkvo = qv | 1ull << VC_MODULE_K | 1ull << VC_MODULE_O;
+
+	if (strcmp(method, "lora-qv") == 0) {
+		return qv;
+	}
+	if (strcmp(method, "lora-qkvo") == 0) {
+		return qkvo;
+	}
+	return qkvo | 1ull << VC_MODULE_GATE | 1ull << VC_MODULE_UP | 1ull << VC_MODULE_DOWN;
+}
+
+static size_t read_rows(struct CMUnitTest *tests)
+{
+	FILE *file = fopen(TESTS_DIR "/data/saved_tensors.csv", "r");
+	char line[LINE], config[64], attention[16], method[16], why[LINE];
+	size_t count = 0;
+
+	while (file && fgets(line, sizeof line, file) && count < MAX_ROWS) {
+		struct row *row = &rows[count];
+		int fields = sscanf(line, "%63[^,],%15[^,],%15[^,],%" SCNu64 ",%511[^\n]", config,
+		                    attention, method, &row->bytes, why);
+
+		if (fields != 4 || line[0] == '#') {
+			continue; /* a heading, or a row with a reason not to hold it */
+		}
+		row->attention =
+		        strcmp(attention, "eager") == 0 ? VC_ATTENTION_EAGER : VC_ATTENTION_SDPA;
+		row->method = strcmp(method, "full") == 0 ? VC_TRAINING_FULL : VC_TRAINING_LORA;
+		row->targets = targets_of(method);
+		memcpy(row->config, config, sizeof config);
+		snprintf(row->name, sizeof row->name, "%s %s %s", config, attention, method);
+		tests[count++] = (struct CMUnitTest){ .name = row->name,
+			                              .test_func = torch_keeps_as_much,
+			                              .initial_state = row };
+	}
+	if (file) {
+		fclose(file);
+	}
+	return count;
+}
+
+int main(void)
+{
+	static struct CMUnitTest tests[MAX_ROWS];
+	size_t count = read_rows(tests);
+
+	if (count < 60) {
+		print_error("only %zu rows in saved_tensors.csv\n", count);
+		return 1;
+	}
+	return _cmocka_run_group_tests("saved_tensors", tests, count, NULL, NULL);
+}
