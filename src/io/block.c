@@ -63,9 +63,24 @@ void config_blocks(struct config *config, uint32_t stack, const struct block *bl
 	}
 }
 
+uint64_t times(uint64_t a, uint64_t b)
+{
+	return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+uint64_t quotient(uint64_t a, uint64_t b)
+{
+	return b > 0 ? a / b : 0;
+}
+
 uint64_t linear_elements(uint64_t in, uint64_t out)
 {
-	return in * out + out;
+	return plus(times(in, out), out);
 }
 
 struct vc_extra *config_linear(struct config *config, uint32_t stack, enum vc_module module,

@@ -26,6 +26,11 @@ void block_kind(const struct block *block, struct vc_layer_kind *kind);
 /* Appends `layers` equal ones. */
 void config_blocks(struct config *config, uint32_t stack, const struct block *block,
                    uint64_t layers);
+/* Saturating: what overflows is refused when the model is counted. */
+uint64_t times(uint64_t a, uint64_t b);
+uint64_t plus(uint64_t a, uint64_t b);
+/* 0 for a divisor of 0, which an error has left behind. */
+uint64_t quotient(uint64_t a, uint64_t b);
 /* Elements of Linear(in, out) with a bias. */
 uint64_t linear_elements(uint64_t in, uint64_t out);
 /* A linear outside the layers, in x out with a bias or without. */

@@ -49,7 +49,8 @@ static void put_position_convolution(struct config *config, uint32_t stack, uint
 	uint64_t kernel = config_count_or(config, "num_conv_pos_embeddings", 128);
 	uint64_t groups = config_count_or(config, "num_conv_pos_embedding_groups", 16);
 
-	config_linear(config, stack, VC_MODULE_CONV, hidden / groups * kernel, hidden, true);
+	config_linear(config, stack, VC_MODULE_CONV, quotient(hidden, groups) * kernel, hidden,
+	              true);
 	config_elements(config, stack, VC_MODULE_CONV, kernel);
 }
 
@@ -85,7 +86,7 @@ static void read_wav2vec(struct config *config, const struct family *family)
 	put_position_convolution(config, front.stack, hidden);
 	config_elements(config, front.stack, VC_MODULE_NORM, 2 * hidden);
 	if (traits->relative && !config_failed(config)) {
-		block.odd = block.heads + linear_elements(hidden / block.heads, 8);
+		block.odd = block.heads + linear_elements(quotient(hidden, block.heads), 8);
 		config_extra(config, front.stack, VC_MODULE_POSITION,
 		             config_count_or(config, "num_buckets", 320), block.heads);
 	}

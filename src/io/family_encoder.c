@@ -228,7 +228,8 @@ static void deberta_v2_extras(struct config *config, uint32_t stack, const struc
 	}
 	if (kernel > 0) {
 		config_linear(config, stack, VC_MODULE_CONV,
-		              kernel * h / config_count_or(config, "conv_groups", 1), h, true);
+		              quotient(kernel * h, config_count_or(config, "conv_groups", 1)), h,
+		              true);
 		config_elements(config, stack, VC_MODULE_NORM, 2 * h);
 	}
 }

@@ -35,7 +35,7 @@ static uint64_t modernbert_window(struct config *config, uint64_t layer)
 	uint64_t every = config_count_or(config, "global_attn_every_n_layers", 3);
 	const cJSON *types = config_item(config, "layer_types");
 	const cJSON *type = cJSON_GetArrayItem(types, (int)layer);
-	bool local = layer % every != 0;
+	bool local = every > 0 && layer % every != 0;
 
 	if (cJSON_IsString(type)) {
 		local = strcmp(type->valuestring, "sliding_attention") == 0;

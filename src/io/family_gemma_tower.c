@@ -33,11 +33,11 @@ static void read_gemma4_vision(struct config *config, const struct family *famil
 /* A conformer: half a feed-forward part, attention, a gated convolution, the other half */
 static uint64_t conformer_layer(uint64_t h, uint64_t heads, uint64_t kernel)
 {
-	uint64_t halves = 2 * (8 * h * h + 2 * h);
-	uint64_t attention = 5 * h * h + h / heads;
-	uint64_t convolution = 3 * h * h + kernel * h + 2 * h;
+	uint64_t halves = times(2, plus(times(8 * h, h), 2 * h));
+	uint64_t attention = plus(times(5 * h, h), quotient(h, heads));
+	uint64_t convolution = plus(times(3 * h, h), plus(times(kernel, h), 2 * h));
 
-	return halves + attention + convolution + 3 * h;
+	return plus(plus(halves, attention), plus(convolution, 3 * h));
 }
 
 static void read_gemma4_audio(struct config *config, const struct family *family)
@@ -55,7 +55,7 @@ static void read_gemma4_audio(struct config *config, const struct family *family
 
 	(void)family;
 	config_elements(config, stack, VC_MODULE_CONV, 9 * first + first);
-	config_elements(config, stack, VC_MODULE_CONV, 9 * first * second + second);
+	config_elements(config, stack, VC_MODULE_CONV, plus(times(9 * first, second), second));
 	config_linear(config, stack, VC_MODULE_PROJECTOR, 32 * second, h, false);
 	if (!config_failed(config)) {
 		kind.odd[0].module = VC_MODULE_OTHER;

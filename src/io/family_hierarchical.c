@@ -56,13 +56,13 @@ static void swin_layer(struct config *config, uint32_t stack, uint64_t width, ui
 	uint64_t window = config_side(config, "window_size", 7, 0);
 	bool bias = config_flag_or(config, "qkv_bias", true);
 	uint64_t ffn = mlp_width(config, width);
-	uint64_t side = 2 * window - 1;
+	uint64_t side = window > 0 ? 2 * window - 1 : 0;
 	struct vc_layer_kind kind;
 
 	memset(&kind, 0, sizeof kind);
 	put_odd(&kind, VC_MODULE_QKV, 3 * width, width, bias ? 3 * width : 0);
 	put_odd(&kind, VC_MODULE_O, width, width, width);
-	put_odd(&kind, VC_MODULE_POSITION, side * side, heads, 0);
+	put_odd(&kind, VC_MODULE_POSITION, times(side, side), heads, 0);
 	put_odd(&kind, VC_MODULE_UP, ffn, width, ffn);
 	put_odd(&kind, VC_MODULE_DOWN, width, ffn, width);
 	kind.norms = 2;

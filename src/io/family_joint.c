@@ -34,7 +34,7 @@ static void join_cohere2(struct config *config, const struct join *join)
 	uint64_t factor = config_count_or(config, "downsample_factor", 2);
 	uint64_t middle = config_count_or(config, "alignment_intermediate_size", 36864);
 
-	projector(config, join, join->width * factor * factor, middle, true);
+	projector(config, join, times(join->width, times(factor, factor)), middle, true);
 	projector(config, join, middle / 2, join->text, true);
 }
 
@@ -55,8 +55,8 @@ static void join_aria(struct config *config, const struct join *join)
 		}
 	}
 	projector_elements(config, join, queries * w);
-	projector_elements(config, join, 3 * w * w + 4 * linear_elements(w, w));
-	projector_elements(config, join, linear_elements(w, w) + 6 * w);
+	projector_elements(config, join, plus(times(3 * w, w), times(4, linear_elements(w, w))));
+	projector_elements(config, join, plus(linear_elements(w, w), 6 * w));
 	projector(config, join, w, join->text, false);
 	projector(config, join, join->text, join->text, false);
 }
@@ -70,7 +70,8 @@ static void put_perceiver(struct config *config, const struct join *join)
 	uint64_t dim = config_count_or(&perceiver, "resampler_head_dim", 96);
 	uint64_t q = dim * config_count_or(&perceiver, "resampler_n_heads", 16);
 	uint64_t kv = dim * config_count_or(&perceiver, "num_key_value_heads", 4);
-	uint64_t layer = 2 * h * q + 2 * h * kv + 12 * h * h + 3 * h;
+	uint64_t layer =
+	        plus(plus(times(2 * h, q), times(2 * h, kv)), plus(times(12 * h, h), 3 * h));
 	uint64_t layers = config_count_or(&perceiver, "resampler_depth", 3);
 
 	projector_elements(config, join,
@@ -85,7 +86,8 @@ static void join_idefics2(struct config *config, const struct join *join)
 	struct config text = config_child(config, KEY_TEXT_CONFIG);
 	uint64_t middle = config_count_or(&text, KEY_FFN, 14336);
 
-	projector_elements(config, join, 2 * join->width * middle + middle * join->text);
+	projector_elements(config, join,
+	                   plus(times(2 * join->width, middle), times(middle, join->text)));
 	put_perceiver(config, join);
 }
 
@@ -93,8 +95,8 @@ static void join_idefics2(struct config *config, const struct join *join)
 
 static uint64_t bert_layer(uint64_t h, uint64_t f)
 {
-	return 4 * linear_elements(h, h) + 2 * h + linear_elements(h, f) + linear_elements(f, h) +
-	       2 * h;
+	return plus(plus(times(4, linear_elements(h, h)), 4 * h),
+	            plus(linear_elements(h, f), linear_elements(f, h)));
 }
 
 static void put_qformer(struct config *config, const struct join *join, bool reads_text)
@@ -105,8 +107,10 @@ static void put_qformer(struct config *config, const struct join *join, bool rea
 	uint64_t layers = config_count_or(&former, "num_hidden_layers", 12);
 	uint64_t every = config_count_or(&former, "cross_attention_frequency", 2);
 	uint64_t image = config_count_or(&former, "encoder_hidden_size", join->width);
-	uint64_t cross = 2 * linear_elements(h, h) + 2 * linear_elements(image, h) + 2 * h;
-	uint64_t text = reads_text ? linear_elements(h, f) + linear_elements(f, h) + 2 * h : 0;
+	uint64_t cross = plus(
+	        plus(times(2, linear_elements(h, h)), times(2, linear_elements(image, h))), 2 * h);
+	uint64_t text =
+	        reads_text ? plus(plus(linear_elements(h, f), linear_elements(f, h)), 2 * h) : 0;
 	struct vc_extra *extra;
 
 	projector_elements(config, join, h * config_count_or(config, "num_query_tokens", 32));
@@ -116,11 +120,12 @@ static void put_qformer(struct config *config, const struct join *join, bool rea
 		                   h * (config_count_or(&former, "vocab_size", 30522) +
 		                        config_count_or(&former, "max_position_embeddings", 512)));
 	}
-	extra = config_elements(config, join->stack, VC_MODULE_PROJECTOR, bert_layer(h, f) + text);
+	extra = config_elements(config, join->stack, VC_MODULE_PROJECTOR,
+	                        plus(bert_layer(h, f), text));
 	extra->tensor.count = layers;
 	extra->last = true;
 	extra = config_elements(config, join->stack, VC_MODULE_PROJECTOR, cross);
-	extra->tensor.count = (layers + every - 1) / every;
+	extra->tensor.count = quotient(layers + every - 1, every);
 	extra->last = true;
 	projector(config, join, h, join->text, true);
 }

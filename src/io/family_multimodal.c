@@ -76,7 +76,7 @@ static void join_vipllava(struct config *config, const struct join *join)
 {
 	uint64_t in = join->width * feature_layers(config);
 
-	projector_elements(config, join, 2 * in);
+	projector_elements(config, join, times(2, in));
 	join_llava(config, join);
 }
 
@@ -97,7 +97,7 @@ void join_mistral3(struct config *config, const struct join *join)
 	uint64_t side = config_count_or(config, "spatial_merge_size", 2);
 
 	projector_elements(config, join, join->width);
-	projector(config, join, join->width * side * side, join->width, false);
+	projector(config, join, times(join->width, times(side, side)), join->width, false);
 	projector(config, join, join->width, join->text,
 	          config_flag_or(config, "multimodal_projector_bias", false));
 	projector(config, join, join->text, join->text,
@@ -108,7 +108,7 @@ static void join_idefics3(struct config *config, const struct join *join)
 {
 	uint64_t scale = config_count_or(config, "scale_factor", 2);
 
-	projector(config, join, join->width * scale * scale, join->text, false);
+	projector(config, join, times(join->width, times(scale, scale)), join->text, false);
 }
 
 /* 2 x 2 patches become one, by default */
@@ -119,7 +119,7 @@ static void join_internvl(struct config *config, const struct join *join)
 	        cJSON_IsNumber(ratio) && ratio->valuedouble >= 0.05 ? 1 / ratio->valuedouble : 2;
 	uint64_t in = join->width * (uint64_t)(side * side + 0.5);
 
-	projector_elements(config, join, 2 * in);
+	projector_elements(config, join, times(2, in));
 	projector(config, join, in, join->text, true);
 	projector(config, join, join->text, join->text, true);
 }
@@ -143,12 +143,12 @@ static void join_mllama(struct config *config, const struct join *join)
 static void join_lfm2(struct config *config, const struct join *join)
 {
 	uint64_t factor = config_count_or(config, "downsample_factor", 2);
-	uint64_t in = join->width * factor * factor;
+	uint64_t in = times(join->width, times(factor, factor));
 	uint64_t middle = config_count_or(config, "projector_hidden_size", 2560);
 	bool bias = config_flag_or(config, "projector_bias", true);
 
 	if (config_flag_or(config, "projector_use_layernorm", true)) {
-		projector_elements(config, join, 2 * in);
+		projector_elements(config, join, times(2, in));
 	}
 	projector(config, join, in, middle, bias);
 	projector(config, join, middle, join->text, bias);

@@ -220,7 +220,7 @@ static void read_speech_to_text(struct config *config, const struct family *fami
 		                : config_count(config, "input_feat_per_channel") *
 		                              config_count_or(config, "input_channels", 1);
 
-		config_linear(config, encoder, VC_MODULE_CONV, kernel * in,
+		config_linear(config, encoder, VC_MODULE_CONV, times(kernel, in),
 		              i + 1 < count ? channels : 2 * hidden, true);
 	}
 	put_tied_head(config, stack, vocab, hidden,

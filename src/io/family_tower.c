@@ -22,8 +22,8 @@ struct merger {
 static void put_merger(struct config *config, const struct merger *merger, uint64_t norm,
                        uint64_t count)
 {
-	uint64_t elements = norm + linear_elements(merger->merged, merger->merged) +
-	                    linear_elements(merger->merged, merger->out);
+	uint64_t elements = plus(norm, plus(linear_elements(merger->merged, merger->merged),
+	                                    linear_elements(merger->merged, merger->out)));
 
 	if (count > 0) {
 		struct vc_extra *extra =
@@ -40,10 +40,11 @@ static void qwen_mergers(struct config *config, const struct qwen_traits *traits
 	uint64_t side = config_count_or(config, "spatial_merge_size", 2);
 	const cJSON *list = config_list(config, "deepstack_visual_indexes", 0);
 
-	merger->merged = merger->width * side * side;
+	merger->merged = times(merger->width, times(side, side));
 	put_merger(config, merger, traits->rms_gated ? merger->width : 2 * merger->width, 1);
 	if (traits->deepstack && list) {
-		put_merger(config, merger, 2 * merger->merged, (uint64_t)cJSON_GetArraySize(list));
+		put_merger(config, merger, times(2, merger->merged),
+		           (uint64_t)cJSON_GetArraySize(list));
 	}
 }
 
@@ -64,9 +65,10 @@ static void read_qwen_tower(struct config *config, const struct family *family)
 	merger.out =
 	        config_count_or(config, "out_hidden_size", config_count(config, "hidden_size"));
 	merger.stack = config_stack(config, VC_STACK_VISION, width);
-	config_linear(config, merger.stack, VC_MODULE_CONV,
-	              config_patch_size(config) * config_count_or(config, "temporal_patch_size", 2),
-	              width, traits->deepstack);
+	config_linear(
+	        config, merger.stack, VC_MODULE_CONV,
+	        times(config_patch_size(config), config_count_or(config, "temporal_patch_size", 2)),
+	        width, traits->deepstack);
 	if (traits->deepstack) {
 		config_extra(config, merger.stack, VC_MODULE_POSITION,
 		             config_count(config, "num_position_embeddings"), width);
@@ -83,8 +85,10 @@ static void put_glm_merger(struct config *config, uint32_t stack, uint64_t width
 	uint64_t side = config_count_or(config, "spatial_merge_size", 2);
 	uint64_t out = config_count(config, "out_hidden_size");
 
-	config_linear(config, stack, VC_MODULE_CONV, width * side * side, out, true)->last = true;
-	config_elements(config, stack, VC_MODULE_PROJECTOR, out * out + 2 * out + 3 * out * middle)
+	config_linear(config, stack, VC_MODULE_CONV, times(width, times(side, side)), out, true)
+	        ->last = true;
+	config_elements(config, stack, VC_MODULE_PROJECTOR,
+	                plus(plus(times(out, out), 2 * out), times(3 * out, middle)))
 	        ->last = true;
 }
 
@@ -104,9 +108,10 @@ static void read_glm_tower(struct config *config, const struct family *family)
 	uint32_t stack = config_stack(config, VC_STACK_VISION, width);
 
 	(void)family;
-	config_linear(config, stack, VC_MODULE_CONV,
-	              config_patch_size(config) * config_count_or(config, "temporal_patch_size", 2),
-	              width, true);
+	config_linear(
+	        config, stack, VC_MODULE_CONV,
+	        times(config_patch_size(config), config_count_or(config, "temporal_patch_size", 2)),
+	        width, true);
 	config_extra(config, stack, VC_MODULE_POSITION, config_patches(config), width);
 	config_elements(config, stack, VC_MODULE_NORM, width);
 	config_blocks(config, stack, &block, config_count(config, "depth num_hidden_layers"));
@@ -129,11 +134,12 @@ static void read_glm_ocr_tower(struct config *config, const struct family *famil
 
 	(void)family;
 	if (!config_failed(config)) {
-		block.inner_norms = 2 * (width / block.heads);
+		block.inner_norms = 2 * quotient(width, block.heads);
 	}
-	config_linear(config, stack, VC_MODULE_CONV,
-	              config_patch_size(config) * config_count_or(config, "temporal_patch_size", 2),
-	              width, true);
+	config_linear(
+	        config, stack, VC_MODULE_CONV,
+	        times(config_patch_size(config), config_count_or(config, "temporal_patch_size", 2)),
+	        width, true);
 	config_blocks(config, stack, &block, config_count(config, "depth num_hidden_layers"));
 	config_elements(config, stack, VC_MODULE_NORM, width)->last = true;
 	put_glm_merger(config, stack, width, 3 * config_count(config, "out_hidden_size"));
@@ -173,10 +179,11 @@ static void mllama_positions(struct config *config, uint32_t stack, uint64_t wid
 	uint64_t positions = config_patches(config) + 1;
 
 	config_extra(config, stack, VC_MODULE_POSITION, positions, width);
-	config_extra(config, stack, VC_MODULE_POSITION, kinds, tiles * positions * width);
-	config_extra(config, stack, VC_MODULE_POSITION, 2 * kinds, tiles * width);
+	config_extra(config, stack, VC_MODULE_POSITION, kinds,
+	             times(times(tiles, positions), width));
+	config_extra(config, stack, VC_MODULE_POSITION, 2 * kinds, times(tiles, width));
 	config_elements(config, stack, VC_MODULE_OTHER, 3);
-	config->model->stacks[stack].fixed_tokens = tiles * positions;
+	config->model->stacks[stack].fixed_tokens = times(tiles, positions);
 }
 
 static void read_mllama_tower(struct config *config, const struct family *family)

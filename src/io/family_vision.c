@@ -89,8 +89,8 @@ static void put_attention_pool(struct config *config, const struct tower *t)
 	uint64_t h = t->block.hidden, f = t->block.ffn;
 
 	config_elements(config, t->stack, VC_MODULE_POOLER,
-	                h + 4 * linear_elements(h, h) + 2 * h + linear_elements(h, f) +
-	                        linear_elements(f, h))
+	                plus(times(4, linear_elements(h, h)),
+	                     plus(3 * h, plus(linear_elements(h, f), linear_elements(f, h)))))
 	        ->last = true;
 }
 
@@ -141,12 +141,14 @@ static void read_beit(struct config *config, const struct family *family)
 
 	read_facts(config, &t);
 	h = t.block.hidden;
-	side = config_side(config, "image_size", 224, 0) / config_side(config, "patch_size", 16, 0);
-	table = ((2 * side - 1) * (2 * side - 1) + 3) * t.block.heads;
+	side = quotient(config_side(config, "image_size", 224, 0),
+	                config_side(config, "patch_size", 16, 0));
+	side = side > 0 ? 2 * side - 1 : 0;
+	table = times(plus(times(side, side), 3), t.block.heads);
 	t.block.k_bias = false;
 	t.block.odd = config_item(config, "layer_scale_init_value") ? 2 * h : 0;
 	if (config_flag_or(config, "use_relative_position_bias", false)) {
-		t.block.odd += table;
+		t.block.odd = plus(t.block.odd, table);
 	}
 	t.stack = config_stack(config, VC_STACK_VISION, h);
 	config_linear(config, t.stack, VC_MODULE_CONV, config_patch_size(config), h, true);

@@ -34,8 +34,9 @@ uint64_t config_patches(struct config *config)
 
 uint64_t config_patch_size(struct config *config)
 {
-	return config_count_or(config, KEY_CHANNELS, 3) * config_side(config, "patch_size", 16, 0) *
-	       config_side(config, "patch_size", 16, 1);
+	return times(config_count_or(config, KEY_CHANNELS, 3),
+	             times(config_side(config, "patch_size", 16, 0),
+	                   config_side(config, "patch_size", 16, 1)));
 }
 
 uint64_t config_ffn(struct config *config, uint64_t width, uint64_t times)
