@@ -337,6 +337,8 @@ enum vc_model_source {
 struct vc_file_weights {
 	uint64_t total_bytes; /* of all tensors; headers and padding are left out */
 	uint64_t params;      /* packed weights counted as the parameters that they hold */
+	uint64_t buffers;     /* further elements that are no parameters: rotary tables, masks */
+	bool quantized;       /* some are: scales and the like stand beside them */
 	/* parts of the total */
 	uint64_t embedding_bytes; /* the token table */
 	uint64_t output_bytes;    /* a head of its own, and the last norms */

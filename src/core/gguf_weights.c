@@ -5,6 +5,7 @@
  */
 #include "gguf_table.h"
 
+#include "file_weights.h"
 #include "model.h"
 #include "sat.h"
 #include "text.h"
@@ -176,6 +177,27 @@ static uint32_t main_stack(const struct vc_model *model)
 	return 0;
 }
 
+/* What the file's own table says, where the model is one and is used as it is. */
+static bool take_file(const struct vc_model *model, const struct gguf_format *format,
+                      struct gguf_weights *out)
+{
+	const struct vc_file_weights *file = &model->file;
+
+	if (model->source != VC_SOURCE_GGUF ||
+	    !file_weights_hold(model, format->dtype, format->quantization)) {
+		return false;
+	}
+	out->total_bytes = file->total_bytes;
+	out->embedding_bytes = file->embedding_bytes;
+	out->output_bytes = sat_add(file->output_bytes, out->tied ? file->embedding_bytes : 0);
+	out->experts_bytes = file->experts_bytes;
+	out->largest_bytes = file->largest_bytes;
+	for (uint32_t i = 0; i < out->layers; i++) {
+		out->layer_bytes[i] = file->layer_bytes[i];
+	}
+	return true;
+}
+
 bool gguf_weights(const struct vc_model *model, const struct gguf_format *format,
                   struct gguf_weights *out)
 {
@@ -197,6 +219,9 @@ bool gguf_weights(const struct vc_model *model, const struct gguf_format *format
 		}
 	}
 	out->tied = c.tied;
+	if (take_file(model, format, out)) {
+		return true;
+	}
 	for (uint32_t i = 0; i < stack->layers; i++) {
 		add_layer(&c, stack, &model->kinds[stack->pattern[i]], i, out);
 	}
@@ -224,6 +249,10 @@ struct gguf_spread gguf_spread(const struct vc_model *model,
 {
 	uint64_t experts = 0;
 
+	if (model->source == VC_SOURCE_GGUF &&
+	    file_weights_hold(model, model->dtype, quantization)) {
+		return (struct gguf_spread){ 0, 0 };
+	}
 	for (uint32_t i = 0; i < model->kind_count; i++) {
 		if (model->kinds[i].ffn_count > 0 && model->kinds[i].ffns[0].type == VC_FFN_MOE) {
 			experts = model->kinds[i].ffns[0].experts;

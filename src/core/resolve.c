@@ -108,7 +108,9 @@ enum vc_status vc_request_resolve(struct vc_request *request, struct vc_error *e
 		return vc_fail(error, VC_INVALID, "model",
 		               "is missing (params or an architecture)");
 	}
-	if (request->model->params == 0 && !vc_model_has_shape(request->model)) {
+	if (request->model->params == 0 && !vc_model_has_shape(request->model) &&
+	    request->model->source != VC_SOURCE_GGUF &&
+	    request->model->source != VC_SOURCE_SAFETENSORS) {
 		return vc_fail(error, VC_INVALID, "model",
 		               "has no size (params, architecture, config or weights)");
 	}

@@ -4,6 +4,7 @@
  * states by their number of copies; M_rec = 1.2 x (M + 2 GB). docs/formulas.md#rule
  */
 #include "estimate.h"
+#include "file_weights.h"
 #include "ledger.h"
 #include "lora.h"
 #include "sat.h"
@@ -16,9 +17,10 @@ struct rule {
 	struct vc_ledger *ledger;
 	uint64_t params;
 	enum vc_dtype weight_dtype;
-	uint64_t weight_bytes; /* P x b, on one GPU, before ZeRO */
-	uint64_t ranks;        /* tensor x pipeline */
-	uint64_t data;         /* ZeRO group */
+	uint64_t weight_bytes; /* P x b, or a file's bytes; on one GPU, before ZeRO */
+	bool from_file;
+	uint64_t ranks; /* tensor x pipeline */
+	uint64_t data;  /* ZeRO group */
 };
 
 /* Documents: 10 to 30 % of the weights at inference, 20 to 50 % in training; the middle is taken.
@@ -77,13 +79,19 @@ static void add_weights(struct rule *rule)
 {
 	static const char *const forms[] = { "P × b", "P × b / (t × p)", "P × b / N",
 		                             "P × b / (t × p × N)" };
+	static const char *const file_forms[] = { "F", "F / (t × p)", "F / N", "F / (t × p × N)" };
 	const struct vc_dtype_info *dtype = vc_dtype_info(rule->weight_dtype);
 	struct vc_line *line;
 
 	line = place(rule, rule->request->parallelism.offload_parameters, VC_COMPONENT_WEIGHTS,
-	             zero_share(rule, rule->weight_bytes, 3), divided(rule, 3, forms));
-	vc_line_input(line, "P", rule->params);
-	vc_line_ratio(line, "b", dtype->block_bytes, dtype->block_elements);
+	             zero_share(rule, rule->weight_bytes, 3),
+	             divided(rule, 3, rule->from_file ? file_forms : forms));
+	if (rule->from_file) {
+		vc_line_input(line, "F", rule->request->model->file.total_bytes);
+	} else {
+		vc_line_input(line, "P", rule->params);
+		vc_line_ratio(line, "b", dtype->block_bytes, dtype->block_elements);
+	}
 	line_inputs(rule, line, 3);
 }
 
@@ -358,7 +366,13 @@ enum vc_status vc_estimate_rule(const struct vc_request *request, struct vc_ledg
 	rule.weight_dtype = quantization && quantization->dtype ? quantization->dtype
 	                                                        : request->workload.precision;
 	rule.ranks = sat_mul(layout->tensor, layout->pipeline);
-	rule.weight_bytes = sat_div_up(vc_dtype_bytes(rule.weight_dtype, rule.params), rule.ranks);
+	rule.from_file =
+	        file_weights_hold(request->model, request->workload.precision, quantization);
+	rule.weight_bytes =
+	        sat_div_up(rule.from_file ? request->model->file.total_bytes
+	                                  : vc_dtype_bytes(rule.weight_dtype, rule.params),
+	                   rule.ranks);
+	file_weights_note(request, counts.total, ledger);
 	add_weights(&rule);
 	if (request->workload.task == VC_TASK_INFERENCE) {
 		add_kv_cache(&rule);

@@ -198,7 +198,7 @@ static cJSON *make_number(enum value_type type, uint64_t bits)
 static bool take_string_value(struct reader *reader, const char *key)
 {
 	char text[VC_GGUF_STRING + 1];
-	uint64_t length;
+	uint64_t length = 0;
 
 	if (!take_length(reader, &length, "a string")) {
 		return false;
@@ -216,7 +216,7 @@ static bool take_string_value(struct reader *reader, const char *key)
 
 static bool skip_strings(struct reader *reader, uint64_t count)
 {
-	uint64_t length;
+	uint64_t length = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
 		if (!take_length(reader, &length, "a string of an array")) {
@@ -232,7 +232,7 @@ static bool skip_strings(struct reader *reader, uint64_t count)
 static cJSON *take_numbers(struct reader *reader, enum value_type type, uint64_t count)
 {
 	cJSON *array = cJSON_CreateArray();
-	uint64_t bits;
+	uint64_t bits = 0;
 
 	for (uint64_t i = 0; array && i < count; i++) {
 		cJSON *item = NULL;
@@ -251,7 +251,7 @@ static cJSON *take_numbers(struct reader *reader, enum value_type type, uint64_t
 
 static bool take_array(struct reader *reader, const char *key)
 {
-	uint64_t offset = reader->stream->offset, type, count, least;
+	uint64_t offset = reader->stream->offset, type = 0, count = 0, least;
 
 	if (!take_number(reader, 4, &type, "an array") || !take_count(reader, &count, "an array")) {
 		return false;

@@ -167,9 +167,11 @@ static bool take_escape(struct vc_json_scan *scan, struct text *text)
 static bool take_string(struct vc_json_scan *scan, char *bytes, size_t size)
 {
 	struct text text = { bytes, bytes ? size - 1 : 0, 0 };
-	uint64_t offset = scan->stream->offset;
+	uint64_t offset;
 	int byte;
 
+	(void)vc_scan_peek(scan);
+	offset = scan->stream->offset;
 	if (!vc_scan_take(scan, '"')) {
 		return false;
 	}

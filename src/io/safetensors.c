@@ -167,6 +167,7 @@ static void add_tensor(struct reader *reader, const struct tensor *tensor)
 	};
 
 	reader->halves |= tells_halves(tensor->name);
+	reader->file->weights.quantized |= is_companion(tensor->name);
 	if (strcmp(tensor->type->name, "U8") == 0 && seen.parameters == tensor->elements) {
 		reader->byte_elements += tensor->elements;
 	}

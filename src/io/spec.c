@@ -9,11 +9,13 @@
 #include "spec_override.h"
 #include "spec_schema.h"
 #include "utf8.h"
+#include "weight_file.h"
 #include "yaml_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What is held while one SPEC is read. */
 struct reader {
@@ -259,13 +261,8 @@ static void drop_reader(struct reader *reader)
 	cJSON_Delete(reader->model.overrides);
 }
 
-/* The text is in reader->spec; errors of the file and of the overrides are found in one go. */
-static enum vc_status read_spec(struct reader *reader)
+static enum vc_status end_reading(struct reader *reader, bool good)
 {
-	bool good = read_text(reader);
-
-	good = read_overrides(reader) && good;
-	good = good && finish(reader);
 	drop_reader(reader);
 	if (good) {
 		return VC_OK;
@@ -274,6 +271,15 @@ static enum vc_status read_spec(struct reader *reader)
 	return reader->errors_before < VC_MAX_ERRORS
 	               ? reader->errors->errors[reader->errors_before].status
 	               : VC_INVALID;
+}
+
+/* The text is in reader->spec; errors of the file and of the overrides are found in one go. */
+static enum vc_status read_spec(struct reader *reader)
+{
+	bool good = read_text(reader);
+
+	good = read_overrides(reader) && good;
+	return end_reading(reader, good && finish(reader));
 }
 
 static bool begin(struct reader *reader, const char *name, const char *file)
@@ -313,26 +319,48 @@ static enum vc_status read_source(struct reader *reader, const struct vc_source 
 	return status;
 }
 
-/* A folder stands for the config.json in it. */
+static enum vc_status refuse_several(struct reader *reader)
+{
+	add_error(reader, VC_INVALID, "",
+	          "holds several weight files and no index (one of them is expected)");
+	return end_reading(reader, false);
+}
+
+/* Weights are the SPEC: no text, all defaults. */
+static enum vc_status read_weights(struct reader *reader, const char *path)
+{
+	bool good;
+
+	reader->model.weights = path;
+	reader->raw = calloc(1, vc_spec_schema.data_size);
+	good = reader->raw ? read_overrides(reader) : fail_memory(reader);
+	return end_reading(reader, good && finish(reader));
+}
+
+/* A folder stands for the config.json in it, or for its weights, or for both. */
 static enum vc_status read_folder(struct reader *reader, const char *folder)
 {
-	char *path = vc_path_join(folder, "config.json");
+	char *config = vc_path_join(folder, "config.json");
+	bool several = false;
+	char *weights = vc_weight_folder_pick(folder, &several);
 	struct vc_source source;
-	enum vc_status status = VC_NO_MEMORY;
+	enum vc_status status;
 
-	if (path) {
-		status = vc_source_open(path, &source, reader->errors);
-	}
-	if (status == VC_OK) {
+	if (config && access(config, F_OK) != 0 && weights) {
+		status = several ? refuse_several(reader) : read_weights(reader, weights);
+	} else if (config && vc_source_open_file(config, &source, reader->errors) == VC_OK) {
 		free(reader->spec->file);
-		reader->spec->file = path;
-		reader->file = path;
+		reader->spec->file = strdup(config);
+		reader->file = reader->spec->file;
+		reader->model.weights = several ? NULL : weights;
 		status = read_source(reader, &source);
 		vc_source_close(&source);
-		return status;
+	} else {
+		vc_spec_free(reader->spec);
+		status = VC_IO;
 	}
-	free(path);
-	vc_spec_free(reader->spec);
+	free(config);
+	free(weights);
 	return status;
 }
 
@@ -353,6 +381,9 @@ enum vc_status vc_spec_read(const char *name, const struct vc_spec_options *opti
 		vc_spec_free(spec);
 	} else if (source.form == VC_FORM_FOLDER) {
 		status = read_folder(&reader, name);
+	} else if (source.form == VC_FORM_FILE &&
+	           vc_weight_format_of(name, source.head, source.head_length)) {
+		status = read_weights(&reader, name);
 	} else {
 		status = read_source(&reader, &source);
 	}

@@ -1,6 +1,7 @@
 #include "spec_model.h"
 
 #include "config.h"
+#include "gguf_config.h"
 #include "source.h"
 #include "utf8.h"
 #include "yaml_place.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	/* Quadratic in the keys of one object; label maps with more are left alone. */
@@ -109,7 +111,10 @@ struct reading {
 	struct vc_spec *spec;
 	struct vc_error_list *errors;
 	cJSON *tree;       /* all layers merged; NULL: none */
+	bool metadata;     /* the tree is a GGUF file's metadata, which may not be enough */
 	char *path, *text; /* of model.config */
+	char *weights;     /* the path of weights; NULL: none */
+	struct vc_weight_file file;
 };
 
 static enum vc_status fail_field(struct reading *reading, const char *field, const char *message)
@@ -137,7 +142,6 @@ static enum vc_status read_config_file(struct reading *reading)
 	char message[300];
 	size_t length;
 
-	reading->path = vc_path_join(reading->input->folder, reading->input->texts.config);
 	if (!reading->path) {
 		return fail_memory(reading);
 	}
@@ -162,17 +166,73 @@ static enum vc_status read_config_file(struct reading *reading)
 	return VC_OK;
 }
 
+/* How many bits a packed weight has, as the checkpoint's own config says. */
+static uint32_t packed_bits(const cJSON *tree)
+{
+	const cJSON *quantization = json_member(tree, "quantization_config", 19);
+	const cJSON *groups = json_member(quantization, "config_groups", 13);
+	const cJSON *weights = json_member(groups ? groups->child : NULL, "weights", 7);
+	const cJSON *bits = json_member(quantization, "bits", 4);
+	uint64_t value = 0;
+
+	bits = bits ? bits : json_member(quantization, "w_bit", 5);
+	bits = bits ? bits : json_member(weights, "num_bits", 8);
+	return json_count(bits, &value) && value >= 1 && value <= 8 ? (uint32_t)value : 0;
+}
+
+/* The config.json beside weights that come without one. */
+static enum vc_status read_config_beside(struct reading *reading)
+{
+	char *folder = vc_path_folder(reading->weights);
+
+	reading->path = vc_path_join(folder, "config.json");
+	free(folder);
+	if (!reading->path || access(reading->path, F_OK) == 0) {
+		return read_config_file(reading);
+	}
+	free(reading->path);
+	reading->path = NULL;
+	return VC_OK;
+}
+
+static enum vc_status read_weights(struct reading *reading)
+{
+	struct vc_weight_packing packing = { 0 };
+	bool alone = !reading->tree && !reading->input->config && !reading->input->architecture;
+	bool gguf = strlen(reading->weights) > 5 &&
+	            strcmp(reading->weights + strlen(reading->weights) - 5, ".gguf") == 0;
+	enum vc_status status = VC_OK;
+
+	if (alone && !gguf) {
+		status = read_config_beside(reading);
+	}
+	if (status != VC_OK) {
+		return status;
+	}
+	packing.bits = packed_bits(reading->tree ? reading->tree : reading->input->config);
+	status = vc_weight_file_read(reading->weights, &packing, &reading->file, reading->errors);
+	if (status == VC_OK && alone && !reading->tree) {
+		reading->tree = vc_gguf_config(&reading->file);
+		reading->metadata = reading->tree != NULL;
+	}
+	return status;
+}
+
 static enum vc_status gather(struct reading *reading)
 {
 	const struct vc_model_input *input = reading->input;
+	enum vc_status status = VC_OK;
 	const cJSON *layers[3] = { input->config, input->architecture, input->overrides };
 
 	if (input->texts.config) {
-		enum vc_status status = read_config_file(reading);
-
-		if (status != VC_OK) {
-			return status;
-		}
+		reading->path = vc_path_join(input->folder, input->texts.config);
+		status = read_config_file(reading);
+	}
+	if (status == VC_OK && reading->weights) {
+		status = read_weights(reading);
+	}
+	if (status != VC_OK) {
+		return status;
 	}
 	for (size_t i = 0; i < 3; i++) {
 		if (!layers[i] || (!layers[i]->child && i > 0)) {
@@ -198,6 +258,11 @@ static enum vc_status read_tree(struct reading *reading)
 	if (status == VC_OK) {
 		return VC_OK;
 	}
+	if (reading->metadata && !has_key(reading->input->overrides, error.field)) {
+		/* an architecture that is not understood: its bytes are known all the same */
+		memset(reading->spec->model, 0, sizeof *reading->spec->model);
+		return VC_OK;
+	}
 	(void)snprintf(error.file, sizeof error.file, "%s", reading->path ? reading->path : "");
 	place_key(reading->input, reading->spec, reading->text, &error);
 	vc_errors_append(reading->errors, &error);
@@ -221,12 +286,48 @@ static void name_after(const char *path, char *name, size_t size)
 	}
 	for (const char *dot = end; dot > start + 1; dot--) {
 		if (strncmp(dot - 1, ".yaml", 5) == 0 || strncmp(dot - 1, ".yml", 4) == 0 ||
-		    strncmp(dot - 1, ".json", 5) == 0) {
+		    strncmp(dot - 1, ".json", 5) == 0 || strncmp(dot - 1, ".gguf", 5) == 0 ||
+		    strncmp(dot - 1, ".safetensors", 12) == 0) {
 			end = dot - 1;
 			break;
 		}
 	}
 	(void)snprintf(name, size, "%.*s", (int)(end - start), start);
+}
+
+static enum vc_dtype most_held(const struct vc_weight_file *file)
+{
+	enum vc_dtype most = VC_DTYPE_NONE;
+
+	for (int i = VC_DTYPE_NONE + 1; i < VC_DTYPE_COUNT; i++) {
+		if (file->dtype_params[i] > file->dtype_params[most]) {
+			most = (enum vc_dtype)i;
+		}
+	}
+	return most;
+}
+
+/* What only the files know. */
+static void take_weights(const struct vc_weight_file *file, struct vc_model *model)
+{
+	const cJSON *name = json_member(file->metadata, "general.name", 12);
+	const char *quantization = vc_gguf_quantization(file);
+
+	model->file = file->weights;
+	if (!vc_model_has_shape(model)) {
+		model->params = file->weights.params;
+	}
+	if (file->format != VC_WEIGHTS_GGUF) {
+		model->source = VC_SOURCE_SAFETENSORS;
+		model->dtype = model->dtype ? model->dtype : most_held(file);
+		return;
+	}
+	model->source = VC_SOURCE_GGUF;
+	model->dtype = most_held(file);
+	model->quantization = quantization ? vc_quantization_by_name(quantization) : NULL;
+	if (cJSON_IsString(name)) {
+		(void)snprintf(model->name, sizeof model->name, "%s", name->valuestring);
+	}
 }
 
 static void describe(struct reading *reading)
@@ -235,6 +336,13 @@ static void describe(struct reading *reading)
 	struct vc_model *model = reading->spec->model;
 	const char *source = reading->spec->source;
 
+	model->source = input->bundled                         ? VC_SOURCE_BUNDLED
+	                : input->texts.config || input->config ? VC_SOURCE_CONFIG
+	                : reading->tree                        ? VC_SOURCE_ARCHITECTURE
+	                                                       : VC_SOURCE_PARAMS;
+	if (reading->weights) {
+		take_weights(&reading->file, model);
+	}
 	if (input->texts.params) {
 		model->params = input->texts.params;
 	}
@@ -244,10 +352,6 @@ static void describe(struct reading *reading)
 		name_after(strcmp(source, "-") == 0 ? "stdin" : source, model->name,
 		           sizeof model->name);
 	}
-	model->source = input->bundled                         ? VC_SOURCE_BUNDLED
-	                : input->texts.config || input->config ? VC_SOURCE_CONFIG
-	                : reading->tree                        ? VC_SOURCE_ARCHITECTURE
-	                                                       : VC_SOURCE_PARAMS;
 }
 
 static enum vc_status read_model(struct reading *reading)
@@ -257,12 +361,9 @@ static enum vc_status read_model(struct reading *reading)
 	if (status != VC_OK) {
 		return status;
 	}
-	if (reading->input->texts.weights) {
-		return fail_field(reading, "model.weights", "cannot be read by this version");
-	}
 	if (reading->tree) {
 		status = read_tree(reading);
-	} else if (!reading->input->texts.params) {
+	} else if (!reading->input->texts.params && !reading->weights) {
 		return fail_field(reading, "model",
 		                  "has no size (params, architecture, config or weights is "
 		                  "expected)");
@@ -285,10 +386,20 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
 	if (!spec->model) {
 		return fail_memory(&reading);
 	}
+	if (input->weights) {
+		reading.weights = strdup(input->weights);
+	} else if (input->texts.weights) {
+		reading.weights = vc_path_join(input->folder, input->texts.weights);
+	}
+	if ((input->weights || input->texts.weights) && !reading.weights) {
+		return fail_memory(&reading);
+	}
 	status = read_model(&reading);
 	spec->request.model = spec->model;
 	cJSON_Delete(reading.tree);
 	free(reading.path);
 	free(reading.text);
+	free(reading.weights);
+	vc_weight_file_drop(&reading.file);
 	return status;
 }

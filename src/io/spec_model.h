@@ -10,6 +10,7 @@ struct cJSON;
 struct vc_model_input {
 	struct vc_model_texts texts;
 	const char *folder;         /* what paths are relative to; NULL: here */
+	const char *weights;        /* weights that are the SPEC itself */
 	struct cJSON *config;       /* a config.json that is the SPEC itself; owned by the caller */
 	struct cJSON *architecture; /* the spec's own keys; owned by the caller */
 	struct cJSON *overrides;    /* from --set; owned by the caller */

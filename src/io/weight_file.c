@@ -115,7 +115,7 @@ void vc_weight_file_add(struct vc_weight_file *file, const struct vc_weight_tens
 	file->tensors++;
 	add(&weights->total_bytes, tensor->bytes);
 	add(&weights->params, tensor->parameters);
-	add(&file->buffer_elements, tensor->buffers);
+	add(&weights->buffers, tensor->buffers);
 	add(&file->dtype_params[tensor->dtype], tensor->parameters);
 	if (is_tower(tensor->name)) {
 		return;
@@ -292,15 +292,33 @@ enum {
 	MAX_PARTS = 1000
 };
 
+/* Five digits as a number; 0 when they are none. */
+static unsigned five_digits(const char *text)
+{
+	unsigned value = 0;
+
+	for (size_t i = 0; i < 5; i++) {
+		if (text[i] < '0' || text[i] > '9') {
+			return 0;
+		}
+		value = value * 10 + (unsigned)(text[i] - '0');
+	}
+	return value;
+}
+
 static bool is_split_name(const char *path)
 {
 	size_t length = strlen(path);
-	const char *tail = length >= SPLIT_TAIL ? path + length - SPLIT_TAIL : "";
+	const char *tail = path + length - SPLIT_TAIL;
 	unsigned part, parts;
-	char end;
 
-	return sscanf(tail, "-%5u-of-%5u.ggu%c", &part, &parts, &end) == 3 && end == 'f' &&
-	       strlen(tail) == SPLIT_TAIL && part >= 1 && part <= parts && parts <= MAX_PARTS;
+	if (length < SPLIT_TAIL || tail[0] != '-' || memcmp(tail + 6, "-of-", 4) != 0 ||
+	    !ends_with(path, ".gguf")) {
+		return false;
+	}
+	part = five_digits(tail + 1);
+	parts = five_digits(tail + 10);
+	return part >= 1 && part <= parts && parts <= MAX_PARTS;
 }
 
 static uint64_t metadata_count(const struct vc_weight_file *file, const char *key)

@@ -28,12 +28,11 @@ struct vc_weight_file {
 	enum vc_weight_format format;
 	struct vc_file_weights weights; /* sums over all files */
 	uint64_t files, tensors;
-	uint64_t file_bytes;      /* that the files would have when complete */
-	bool header_only;         /* a file ends before its tensors do */
-	uint64_t buffer_elements; /* stored tables that are no parameters (rotary, masks) */
-	uint64_t vocab_rows;      /* of the token table; 0: there is none */
-	bool has_output;          /* a head of its own */
-	unsigned traits;          /* of a GGUF file: enum vc_weight_trait */
+	uint64_t file_bytes;                   /* that the files would have when complete */
+	bool header_only;                      /* a file ends before its tensors do */
+	uint64_t vocab_rows;                   /* of the token table; 0: there is none */
+	bool has_output;                       /* a head of its own */
+	unsigned traits;                       /* of a GGUF file: enum vc_weight_trait */
 	uint64_t dtype_params[VC_DTYPE_COUNT]; /* parameters by what they are held in */
 	struct cJSON *metadata;                /* of a GGUF file; owned */
 };
