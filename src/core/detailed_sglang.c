@@ -11,9 +11,12 @@
 #include "serving.h"
 #include "version.h"
 
+#include <string.h>
+
 enum {
 	MIB = 1 << 20,
-	MILLION = 1000000
+	MILLION = 1000000,
+	SLIDING_PPM = 800000 /* swa_full_tokens_ratio */
 };
 
 /* python/sglang/srt/server_args.py _handle_gpu_memory_settings (0.5): by the GPU's memory, the
@@ -77,6 +80,37 @@ static uint64_t reserved_mib_0_4(uint64_t memory_mib, uint64_t ranks)
 	return memory_mib < 160 * 1024 ? 12288 + ranks * 512 : 32768;
 }
 
+static const struct vc_stack *vision_tower(const struct vc_model *model)
+{
+	for (uint32_t i = 0; i < model->stack_count; i++) {
+		if (model->stacks[i].role == VC_STACK_VISION) {
+			return &model->stacks[i];
+		}
+	}
+	return NULL;
+}
+
+/* adjust_mem_fraction_for_vlm: by layers × hidden² over those of ViT-L. Qwen's towers have a
+ * "depth" and count as 24 layers. 0.4: model_runner.py, nine tenths. */
+static uint64_t tower_ppm(const struct sglang *sglang)
+{
+	const struct vc_model *model = sglang->request->model;
+	const struct vc_stack *tower = vision_tower(model);
+	uint64_t layers, score, tenth;
+
+	if (!tower) {
+		return MILLION;
+	}
+	if (!version_at_least(sglang->version, (struct vc_version){ 0, 5, 0 })) {
+		return 900000;
+	}
+	layers = strncmp(model->family, "qwen", 4) == 0 ? 24 : tower->layers;
+	score = sat_mul3(layers, tower->hidden_size, tower->hidden_size);
+	tenth = sat_mul(score, MILLION / 10) / (24ull * 1024 * 1024);
+	tenth = tenth < 50000 ? 50000 : tenth;
+	return max_u64(800000, sat_sub(1100000, tenth)) * 19 / 20;
+}
+
 /* Share of memory for weights and pool, rounded to thousandths. */
 static uint64_t static_ppm(const struct sglang *sglang)
 {
@@ -98,7 +132,7 @@ static uint64_t static_ppm(const struct sglang *sglang)
 		}
 	}
 	return (sat_sub(sglang->memory_mib, reserved) * 1000 + sglang->memory_mib / 2) /
-	       sglang->memory_mib * 1000;
+	       sglang->memory_mib * tower_ppm(sglang) / 1000;
 }
 
 static void set_weights(struct sglang *sglang)
@@ -169,6 +203,36 @@ static void set_budget(struct sglang *sglang)
 	parts->spread_ppm = 60000;
 }
 
+/* mem_cache/swa_memory_pool.py, from 0.5: only these get a smaller pool for sliding layers. */
+static bool has_sliding_pool(const struct sglang *sglang)
+{
+	static const char *const families[] = { "llama4", "gpt_oss", "mimo_v2_flash", "step3p5" };
+	const char *family = sglang->request->model->family;
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+		if (strncmp(family, families[i], strlen(families[i])) == 0) {
+			return version_at_least(sglang->version, (struct vc_version){ 0, 5, 0 });
+		}
+	}
+	return false;
+}
+
+/* model_runner_kv_cache_mixin.py handle_max_mamba_cache: states take 0.9 of what the keys and
+ * values take; each running request needs three. */
+static void set_states(struct sglang *sglang, struct serving_cache *cache)
+{
+	const struct vc_workload *workload = &sglang->request->workload;
+	uint64_t state = serving_cache_remove_states(cache);
+	uint64_t left = serving_left_bytes(&sglang->parts);
+
+	if (state == 0) {
+		return;
+	}
+	sglang->parts.state_bytes = state;
+	sglang->parts.states = left / 19 * 9 / state;
+	sglang->parts.states_needed = sat_mul3(3, workload->batch_size, workload->concurrency);
+}
+
 enum vc_status vc_estimate_sglang(const struct vc_request *request, struct vc_ledger *ledger,
                                   struct vc_error *error)
 {
@@ -182,7 +246,9 @@ enum vc_status vc_estimate_sglang(const struct vc_request *request, struct vc_le
 	set_step(&sglang);
 	set_graphs(&sglang);
 	set_budget(&sglang);
+	traits.sliding_ppm = has_sliding_pool(&sglang) ? SLIDING_PPM : 0;
 	serving_cache_init(&cache, request, sglang.parts.weights.range, &traits);
+	set_states(&sglang, &cache);
 	serving_finish(request, &sglang.parts, &cache, ledger);
 	vc_ledger_note(ledger, "sglang-static",
 	               "mem_fraction_static {0%}, prefill chunks of {1} tokens, graphs up to {2} "

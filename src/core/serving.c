@@ -40,6 +40,20 @@ static uint64_t taken_bytes(const struct serving_parts *parts)
 	               counted_outside_bytes(parts));
 }
 
+uint64_t serving_left_bytes(const struct serving_parts *parts)
+{
+	return sat_sub(parts->budget_bytes, taken_bytes(parts));
+}
+
+/* Without the states that are set aside only because there is room. */
+static uint64_t needed_bytes(const struct serving_parts *parts)
+{
+	uint64_t spare =
+	        parts->states_needed > 0 ? sat_sub(parts->states, parts->states_needed) : 0;
+
+	return sat_sub(taken_bytes(parts), sat_mul(spare, parts->state_bytes));
+}
+
 static void add_bytes(struct vc_ledger *ledger, enum vc_component component, uint64_t bytes,
                       const char *formula)
 {
@@ -88,7 +102,7 @@ static void add_states(const struct serving_parts *parts, struct vc_ledger *ledg
 static void add_pool(const struct vc_request *request, const struct serving_parts *parts,
                      const struct serving_cache *cache, struct vc_ledger *ledger)
 {
-	uint64_t left = sat_sub(parts->budget_bytes, taken_bytes(parts));
+	uint64_t left = serving_left_bytes(parts);
 	uint64_t pool = parts->cache_ppm ? left / MILLION * parts->cache_ppm : left;
 	uint64_t length = request->workload.sequence_length;
 	struct vc_line *line =
@@ -130,7 +144,7 @@ static void note_pool(const struct vc_request *request, uint64_t wanted, struct 
 static uint64_t need(const struct serving_parts *parts, bool pool_kept, uint64_t cache_bytes,
                      uint32_t surplus_ppm)
 {
-	uint64_t taken = sat_scale_up(taken_bytes(parts), MILLION + surplus_ppm, MILLION);
+	uint64_t taken = sat_scale_up(needed_bytes(parts), MILLION + surplus_ppm, MILLION);
 	uint64_t pool = parts->cache_ppm ? sat_scale_up(cache_bytes, MILLION, parts->cache_ppm)
 	                                 : cache_bytes;
 	uint64_t inside = sat_add(taken, pool);

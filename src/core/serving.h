@@ -13,6 +13,7 @@ struct serving_parts {
 	struct vc_line logits, activations; /* of the moment that peaks */
 	struct vc_line graphs;              /* what captured graphs take in the end */
 	uint64_t state_bytes, states; /* recurrent, of one sequence, and how many are set aside */
+	uint64_t states_needed;       /* of them, by the spec's sequences; 0: all */
 	uint64_t framework_bytes;     /* counted by the engine, outside torch */
 	uint64_t communication_bytes; /* likewise */
 	uint64_t reserve_bytes;       /* set aside for graphs before the cache is sized */
@@ -28,6 +29,9 @@ static inline void serving_line(struct vc_line *line, uint64_t bytes, const char
 {
 	*line = (struct vc_line){ .bytes = bytes, .formula = formula };
 }
+
+/* What the budget leaves for the cache. */
+uint64_t serving_left_bytes(const struct serving_parts *parts);
 
 /* Fills the ledger, its range, its need and `serving`. */
 void serving_finish(const struct vc_request *request, const struct serving_parts *parts,

@@ -85,6 +85,16 @@ static void add_spec(struct serving_cache *cache, const struct cache_spec *spec)
 	cache->specs[cache->spec_count++] = *spec;
 }
 
+/* Bytes that a token of the pool takes in one layer. */
+static uint64_t pool_token_bytes(const struct vc_mixer *m, const struct cache_traits *traits,
+                                 uint64_t token_bytes)
+{
+	if (traits->sliding_ppm == 0 || m->window == 0) {
+		return token_bytes;
+	}
+	return sat_scale_up(token_bytes, traits->sliding_ppm, 1000000);
+}
+
 static bool uniform(const struct serving_cache *cache)
 {
 	return cache->spec_count == 1 && cache->specs[0].state_bytes == 0;
@@ -132,7 +142,9 @@ void serving_cache_init(struct serving_cache *cache, const struct vc_request *re
 			        mixer_spec(&kind->mixers[m], request, traits, stack->hidden_size);
 
 			add_spec(cache, &spec);
-			cache->token_bytes = sat_add(cache->token_bytes, spec.token_bytes);
+			cache->token_bytes = sat_add(
+			        cache->token_bytes,
+			        pool_token_bytes(&kind->mixers[m], traits, spec.token_bytes));
 		}
 	}
 	size_pages(cache);

@@ -13,6 +13,7 @@ struct cache_traits {
 	uint32_t block_tokens;    /* 16 in vLLM, 1 in SGLang */
 	bool hybrid;              /* sliding and recurrent layers get pools of their own size */
 	uint32_t latent_multiple; /* latent entries are padded to so many elements; 1: not */
+	uint32_t sliding_ppm;     /* share of a pool's tokens that sliding layers hold; 0: all */
 	bool latent_expanded;     /* keys and values of every head are cached instead */
 	uint64_t max_num_batched_tokens; /* a sliding layer also holds a step's new tokens */
 };

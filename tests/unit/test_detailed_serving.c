@@ -62,6 +62,79 @@ static void test_sglang_defaults(void **state)
 	assert_true(ledger.serving.kv_bytes_available > newer);
 }
 
+/* Half of the layers keep a state of 64 MiB: states get 9/19 of what weights leave. */
+static void test_sglang_states(void **state)
+{
+	struct vc_request request;
+	uint64_t need;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	model.kinds[1] = model.kinds[0];
+	model.kind_count = 2;
+	model.kinds[1].mixers[0] = (struct vc_mixer){ .type = VC_MIXER_RECURRENT,
+		                                      .state_elements = 1 << 25,
+		                                      .state_dtype = VC_DTYPE_BF16 };
+	for (uint32_t i = 0; i < 16; i++) {
+		model.stacks[0].pattern[2 * i] = 1;
+	}
+	request = serving_request(&model, VC_ENGINE_SGLANG, &h100);
+	request.engine.version = (struct vc_version){ 0, 5, 9 };
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_RECURRENT_STATE) / component(VC_COMPONENT_KV_CACHE), 0.9,
+	            5.0);
+	assert_u64(ledger.serving.kv_tokens, ledger.serving.kv_bytes_available / 65536);
+	/* one sequence more: three states more, of 1 GiB each over 16 layers */
+	need = ledger.need_expected_bytes;
+	request.workload.concurrency = 2;
+	estimate(&request);
+	assert_true(ledger.need_expected_bytes - need > 3ull * (1 << 30));
+}
+
+/* gpt-oss: every second layer has a window, and holds 0.8 of the pool's tokens. */
+static void test_sglang_sliding_pool(void **state)
+{
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "gpt_oss", 8192);
+	model.kinds[1] = model.kinds[0];
+	model.kind_count = 2;
+	model.kinds[1].mixers[0].window = 128;
+	for (uint32_t i = 0; i < 16; i++) {
+		model.stacks[0].pattern[2 * i] = 1;
+	}
+	request = serving_request(&model, VC_ENGINE_SGLANG, &h100);
+	estimate(&request);
+	/* 16 layers of 4096 bytes and 16 of 0.8 times as much */
+	assert_u64(ledger.serving.kv_tokens,
+	           ledger.serving.kv_bytes_available / (16ull * (4096 + 3277)));
+	strcpy(model.family, "gemma3");
+	estimate(&request);
+	assert_u64(ledger.serving.kv_tokens, ledger.serving.kv_bytes_available / 131072);
+}
+
+/* Gemma 3's tower, 27 layers of 1152: 0.95 x (1.1 - 0.1 x 27 x 1152^2 / (24 x 1024^2)) = 0.90974 of
+ * 0.835. */
+static void test_sglang_tower(void **state)
+{
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "gemma3", 8192);
+	model.stack_count = 2;
+	model.stacks[1].role = VC_STACK_VISION;
+	model.stacks[1].hidden_size = 1152;
+	model.stacks[1].layers = 27;
+	request = serving_request(&model, VC_ENGINE_SGLANG, &h100);
+	request.engine.version = (struct vc_version){ 0, 5, 9 };
+	estimate(&request);
+	assert_near((double)ledger.notes[ledger.note_count - 1].args[0], 759633, 0.1);
+	request.engine.version = (struct vc_version){ 0, 4, 9 };
+	estimate(&request);
+	assert_u64(ledger.notes[ledger.note_count - 1].args[0], 874 * 900);
+}
+
 /* Llama-3.1-8B in fp8 with TensorRT-LLM: 8.46 GiB
  * (github.com/NVIDIA/TensorRT-LLM/issues/6294). */
 static void test_tensorrt_llm(void **state)
@@ -136,9 +209,15 @@ static void test_overflow_is_an_error(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sglang),       cmocka_unit_test(test_sglang_defaults),
-		cmocka_unit_test(test_tensorrt_llm), cmocka_unit_test(test_tgi),
-		cmocka_unit_test(test_plain),        cmocka_unit_test(test_overflow_is_an_error),
+		cmocka_unit_test(test_sglang),
+		cmocka_unit_test(test_sglang_defaults),
+		cmocka_unit_test(test_sglang_states),
+		cmocka_unit_test(test_sglang_sliding_pool),
+		cmocka_unit_test(test_sglang_tower),
+		cmocka_unit_test(test_tensorrt_llm),
+		cmocka_unit_test(test_tgi),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_overflow_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
