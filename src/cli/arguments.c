@@ -174,6 +174,7 @@ static bool set_number(const struct parser *p, const struct option_row *row, con
 {
 	enum vc_quantity kind = row->kind == OPTION_BYTES   ? VC_QUANTITY_BYTES
 	                        : row->kind == OPTION_RATIO ? VC_QUANTITY_PPM
+	                        : row->kind == OPTION_MONEY ? VC_QUANTITY_MICROS
 	                                                    : VC_QUANTITY_COUNT;
 	uint64_t *number = member(p->arguments, row);
 
@@ -215,6 +216,7 @@ static bool set_option(struct parser *p, const struct option_row *row, const cha
 	case OPTION_COUNT:
 	case OPTION_BYTES:
 	case OPTION_RATIO:
+	case OPTION_MONEY:
 		return set_number(p, row, text);
 	case OPTION_LIST:
 		append(member(p->arguments, row), text);

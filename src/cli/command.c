@@ -14,6 +14,15 @@ static const struct example plan_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example check_examples[] = {
+	{ "vramcalc check model.yaml --gpu A100-40GB", "does it fit? the exit status says" },
+	{ "vramcalc check model.yaml --max-memory 24GB --markdown",
+	  "a comment for a pull request" },
+	{ "vramcalc check small.yaml --base model.yaml --max-increase 5%",
+	  "has it grown by more than 5 %?" },
+	{ NULL, NULL },
+};
+
 static const struct example solve_examples[] = {
 	{ "vramcalc solve llama-2-7b --gpu A10 --for sequence_length",
 	  "how long may a request be on an A10?" },
@@ -134,6 +143,21 @@ const struct command command_table[] = {
 	          "--json and --csv print each row as soon as it is ready. A spec that is wrong is "
 	          "reported in its row, and the exit status is 2 in the end.",
 	  .examples = compare_examples },
+	{ .name = "check",
+	  .bit = ON_CHECK,
+	  .run = check_command,
+	  .operands = "SPEC...",
+	  .least = 1,
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_MODELS,
+	  .summary = "the gate for continuous integration: fail what does not fit or has grown",
+	  .description =
+	          "Holds each spec against the GPUs that --gpu or the spec names (all of "
+	          "them, one GPU of each unless --max-gpus or the spec allows more), against "
+	          "--max-memory and --max-price, and against an earlier version of itself. A "
+	          "folder stands for the specs in it. The exit status is 0 when everything "
+	          "passes, 1 when something fails, 2 when an input is wrong.",
+	  .examples = check_examples },
 	{ .name = "solve",
 	  .bit = ON_SOLVE,
 	  .run = solve_command,

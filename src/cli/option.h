@@ -18,6 +18,7 @@ enum option_kind {
 	OPTION_COUNT,  /* uint64_t, at least 1, with k, M, G, Ki, Mi, Gi */
 	OPTION_BYTES,  /* uint64_t, with GB, GiB, MB, MiB, B */
 	OPTION_RATIO,  /* uint64_t, a decimal in millionths, above 0 and at most 100 */
+	OPTION_MONEY,  /* uint64_t, in millionths */
 	OPTION_LIST,   /* struct text_list: may be given several times */
 	OPTION_FIELD   /* appends "FIELD=VALUE" to arguments.settings, as --set would */
 };
@@ -54,10 +55,12 @@ enum command_set {
 	ON_DIAGNOSE = 1 << 7,
 	ON_ENGINES = 1 << 8,
 	ON_COMPARE = 1 << 11,
+	ON_CHECK = 1 << 12,
 	ON_IMPORT = 1 << 9,
 	ON_SCHEMA = 1 << 10,
 	ON_LISTS = ON_GPUS | ON_MODELS | ON_PRECISIONS | ON_ENGINES,
-	ON_JOBS = ON_PLAN | ON_COMPARE | ON_SOLVE | ON_ADVISE, /* those that judge a spec */
+	ON_JOBS = ON_PLAN | ON_COMPARE | ON_CHECK | ON_SOLVE |
+	          ON_ADVISE, /* those that judge a spec */
 	ON_ALL = ON_JOBS | ON_LISTS | ON_DIAGNOSE | ON_SCHEMA | ON_IMPORT | ON_HELP
 };
 

@@ -70,6 +70,19 @@ static const struct schema_field plan_fields[] = {
 	MUST("notes[].text", SCHEMA_TEXT),
 };
 
+static const struct schema_field check_fields[] = {
+	SCHEMA("vramcalc/check/v1"),
+	MUST("pass", SCHEMA_FLAG),
+	MUST("results[].spec", SCHEMA_TEXT),
+	MUST_OR_NULL("results[].gpu", SCHEMA_TEXT),
+	MUST("results[].kind", SCHEMA_TEXT),
+	MUST("results[].pass", SCHEMA_FLAG),
+	MUST("results[].need_bytes", SCHEMA_BYTES),
+	MUST("results[].have_bytes", SCHEMA_BYTES),
+	MUST("results[].short_by_bytes", SCHEMA_BYTES),
+	MUST("results[].message", SCHEMA_TEXT),
+};
+
 static const struct schema_field solve_fields[] = {
 	SCHEMA("vramcalc/solve/v1"),          MUST("gpu", SCHEMA_TEXT),
 	MUST("field", SCHEMA_TEXT),           MUST("value", SCHEMA_BYTES),
@@ -111,9 +124,8 @@ static const struct schema_field diagnose_fields[] = {
 	}
 
 static const struct schema_output outputs[] = {
-	OUTPUT("plan", plan_fields),
-	OUTPUT("solve", solve_fields),
-	OUTPUT("advise", advise_fields),
+	OUTPUT("plan", plan_fields),         OUTPUT("check", check_fields),
+	OUTPUT("solve", solve_fields),       OUTPUT("advise", advise_fields),
 	OUTPUT("diagnose", diagnose_fields),
 };
 
