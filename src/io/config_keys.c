@@ -116,8 +116,7 @@ static uint64_t read_count(struct config *config, const char *names, const cJSON
 	uint64_t count;
 
 	if (!cJSON_IsNumber(item)) {
-		config_fail(config, names, "%s is not a number (expected an integer)",
-		            type_name(item));
+		config_fail(config, names, "is %s (expected an integer)", type_name(item));
 	} else if (item->valuedouble > COUNT_LIMIT) {
 		config_fail(config, names, "%.17g is too large (expected at most %d)",
 		            item->valuedouble, COUNT_LIMIT);

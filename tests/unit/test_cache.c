@@ -215,6 +215,82 @@ static void compressed_pasts_by_hand(void **state)
 	free(model);
 }
 
+/* What one more token costs, as public reports of wrong estimates have it. */
+static const struct {
+	const char *report, *text;
+	uint32_t tensor, kv_layers;
+	uint64_t token_bytes;
+} reports[] = {
+	/* 16 of 64 layers attend: 16 x 2 x 4 x 256 x 2 */
+	{ "lmstudio-ai/lmstudio-bug-tracker#1862, Qwen3.6-27B",
+	  "{\"model_type\": \"qwen3_5_text\", \"hidden_size\": 5120, \"num_hidden_layers\": 64, "
+	  "\"num_attention_heads\": 24, \"num_key_value_heads\": 4, \"head_dim\": 256, "
+	  "\"intermediate_size\": 17408, \"vocab_size\": 248320, \"linear_num_key_heads\": 16, "
+	  "\"linear_key_head_dim\": 128, \"linear_num_value_heads\": 48, "
+	  "\"linear_value_head_dim\": 128, \"full_attention_interval\": 4}",
+	  1, 16, 65536 },
+	/* 8 of 32 layers attend */
+	{ "AlexsJones/llmfit#951, a 9B of Qwen3.5's shape",
+	  "{\"model_type\": \"qwen3_5_text\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, "
+	  "\"num_attention_heads\": 16, \"num_key_value_heads\": 4, \"head_dim\": 256, "
+	  "\"intermediate_size\": 12288, \"vocab_size\": 248320, \"linear_num_key_heads\": 16, "
+	  "\"linear_key_head_dim\": 128, \"linear_num_value_heads\": 32, "
+	  "\"linear_value_head_dim\": 128}",
+	  1, 8, 32768 },
+	/* eight global layers of one head of 512, forty local ones of eight of 256 */
+	{ "raullenchai/Rapid-MLX#1423, gemma-4-12b",
+	  "{\"model_type\": \"gemma4_text\", \"hidden_size\": 3840, \"num_hidden_layers\": 48, "
+	  "\"num_attention_heads\": 16, \"num_key_value_heads\": 8, \"head_dim\": 256, "
+	  "\"global_head_dim\": 512, \"num_global_key_value_heads\": 1, "
+	  "\"attention_k_eq_v\": true, \"intermediate_size\": 15360, \"sliding_window\": 1024, "
+	  "\"hidden_size_per_layer_input\": 0, \"vocab_size\": 262144}",
+	  1, 48, 16384 },
+	/* the last 15 of 35 layers share; of the first 20 every fifth keeps all: 4 x 2 x 2 x 256 x
+	 * 2 */
+	{ "unslothai/unsloth#5225, gemma-3n-E4B",
+	  "{\"model_type\": \"gemma3n_text\", \"hidden_size\": 2048, \"num_hidden_layers\": 35, "
+	  "\"num_attention_heads\": 8, \"num_key_value_heads\": 2, \"head_dim\": 256, "
+	  "\"intermediate_size\": 16384, \"sliding_window\": 512, "
+	  "\"num_kv_shared_layers\": 15, \"vocab_size\": 262400}",
+	  1, 20, 8192 },
+	/* three of four layers are Kimi Delta Attention; here two of eight attend: 2 x 576 x 2 */
+	{ "inference-sim/inference-sim#1635, Kimi-Linear's shape",
+	  "{\"model_type\": \"kimi_linear\", \"hidden_size\": 2304, \"num_hidden_layers\": 8, "
+	  "\"num_attention_heads\": 32, \"num_key_value_heads\": 32, "
+	  "\"intermediate_size\": 9216, \"vocab_size\": 163840, \"kv_lora_rank\": 512, "
+	  "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
+	  "\"linear_attn_config\": {\"full_attn_layers\": [4, 8], \"num_heads\": 32, "
+	  "\"head_dim\": 128, \"short_conv_kernel_size\": 4}}",
+	  1, 2, 2304 },
+};
+
+static void public_reports_are_met(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+		struct vc_model *model =
+		        fixture_text(reports[i].report, reports[i].text, strlen(reports[i].text));
+		struct cache cache = cache_of(model, (struct cache_format){ .tokens = 65536 },
+		                              (struct rank){ .tensor = reports[i].tensor });
+
+		print_message("%s\n", reports[i].report);
+		assert_u64(cache.token_bytes, reports[i].token_bytes);
+		assert_u64(cache.kv_layers, reports[i].kv_layers);
+		free(model);
+	}
+}
+
+/* vllm-project/vllm#21348: Qwen3-235B-A22B on four ranks, 94 x 2 x 1 x 128 x 2 a token. */
+static void a_rank_keeps_its_own_heads(void **state)
+{
+	struct vc_model *model = fixture_model("qwen3-235b-a22b");
+	struct rank four = { .tensor = 4 };
+
+	(void)state;
+	assert_u64(cache_of(model, (struct cache_format){ .tokens = 1 }, four).token_bytes, 48128);
+	free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +301,8 @@ int main(void)
 		cmocka_unit_test(states_by_hand),
 		cmocka_unit_test(latents_by_hand),
 		cmocka_unit_test(compressed_pasts_by_hand),
+		cmocka_unit_test(public_reports_are_met),
+		cmocka_unit_test(a_rank_keeps_its_own_heads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
