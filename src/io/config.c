@@ -51,10 +51,67 @@ static const struct family unknown_family = {
 	             .shared_gate = false },
 };
 
-/* An unknown model that holds a language model in its config is read as most of those are. */
-static const struct family *nearest_family(const struct config *config)
+static bool is_digit(char c)
 {
-	return config_item(config, KEY_TEXT_CONFIG) ? &unknown_multimodal : &unknown_family;
+	return c >= '0' && c <= '9';
+}
+
+/* Letters that two names share before they part, digits left out: "qwen4_next" and "qwen3" share
+ * "qwen". 0 unless all of `known` is shared and the rest of `wanted` is a word of its own. */
+static size_t kinship(const char *wanted, const char *known)
+{
+	size_t shared = 0;
+
+	while (*known) {
+		if (is_digit(*known)) {
+			known++;
+		} else if (is_digit(*wanted)) {
+			wanted++;
+		} else if (*wanted++ == *known++) {
+			shared++;
+		} else {
+			return 0;
+		}
+	}
+	while (is_digit(*wanted)) {
+		wanted++;
+	}
+	return *wanted == '\0' || *wanted == '_' || *wanted == '-' ? shared : 0;
+}
+
+/* The latest family of the same name, so far as the common decoder reads it: of a model that is
+ * newer than the table, biases and norms are most likely those. */
+static const struct family *sibling_family(const char *model_type)
+{
+	const struct family *best = NULL;
+	size_t most = 3; /* fewer letters are chance */
+
+	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+		for (const struct family *f = tables[i]; f->model_type; f++) {
+			size_t shared = kinship(model_type, f->model_type);
+			bool simple = !f->read && !f->decoder.layer && !f->decoder.no_attention &&
+			              !f->decoder.learned_positions;
+
+			if (simple &&
+			    (shared > most || (best && shared == most &&
+			                       strcmp(f->model_type, best->model_type) > 0))) {
+				best = f;
+				most = shared;
+			}
+		}
+	}
+	return best;
+}
+
+/* An unknown model that holds a language model in its config is read as most of those are. */
+static const struct family *nearest_family(const struct config *config, const char *model_type)
+{
+	const struct family *sibling = sibling_family(model_type);
+
+	if (config_item(config, KEY_TEXT_CONFIG)) {
+		return &unknown_multimodal;
+	}
+	return sibling ? sibling : &unknown_family;
 }
 
 bool config_knows(const char *model_type)
@@ -72,7 +129,7 @@ void config_read_as(struct config *config, const char *model_type)
 	family = find_family(model_type);
 	if (!family) {
 		config->model->known_family = false;
-		family = nearest_family(config);
+		family = nearest_family(config, model_type);
 	}
 	if (config->outer) {
 		config->defaults = family_defaults(model_type);

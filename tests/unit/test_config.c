@@ -138,6 +138,24 @@ static void unknown_family_is_read_by_its_keys(void **state)
 	free(model);
 }
 
+/* A newer Qwen is read like Qwen3: norms of 2 x 16 on queries and keys, no biases. Tables 2 x 6400;
+ * per layer 4 x 4096 + 3 x 64 x 128 + 128 + 32; last norm 64. */
+static void newer_sibling_is_read_like_the_latest(void **state)
+{
+	const char text[] = "{\"model_type\": \"qwen9\", \"hidden_size\": 64, "
+	                    "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+	                    "\"intermediate_size\": 128, \"vocab_size\": 100}";
+	struct vc_model *model = fixture_text("qwen9", text, strlen(text));
+	struct vc_counts counts;
+	struct vc_error error;
+
+	(void)state;
+	assert_false(model->known_family);
+	assert_int_equal(vc_model_count(model, &counts, &error), VC_OK);
+	assert_u64(counts.total, 12800 + 2 * (16384 + 24576 + 128 + 32) + 64);
+	free(model);
+}
+
 /* ---- Families without a published count in the table */
 
 static const struct {
@@ -185,8 +203,9 @@ int main(void)
 		cmocka_unit_test(bad_configs_name_the_key),
 		cmocka_unit_test(unknown_family_is_read_by_its_keys),
 		cmocka_unit_test(irregular_families_by_hand),
+		cmocka_unit_test(newer_sibling_is_read_like_the_latest),
 	};
-	size_t own = 3, count = read_rows(&tests[own]);
+	size_t own = 4, count = read_rows(&tests[own]);
 
 	if (count == 0) {
 		fprintf(stderr, "param_counts.csv has no rows\n");
