@@ -577,6 +577,7 @@ struct vc_engine_options {
 	uint64_t max_num_batched_tokens, max_num_seqs, ubatch_size;
 	bool gpu_layers_given; /* llama.cpp: gpu_layers may be 0 */
 	uint32_t gpu_layers;
+	uint32_t cpu_moe_layers; /* llama.cpp: first layers whose experts stay in host memory */
 	bool enforce_eager;
 };
 

@@ -174,6 +174,9 @@ static void add_host(struct estimate *e)
 		kv = sat_add(kv, sat_add(llamacpp_layer_kv_bytes(job, i),
 		                         llamacpp_layer_state_bytes(job, i)));
 	}
+	for (uint32_t i = job->first_layer; i < job->host_experts; i++) {
+		weights = sat_add(weights, job->weights.layer_experts_bytes[i]);
+	}
 	if (!job->output_offloaded && !job->weights.tied) {
 		weights = sat_add(weights, job->weights.output_bytes);
 	}
@@ -215,6 +218,13 @@ static void add_placement_notes(const struct estimate *e)
 		               "{0} of {1} layers stay in host memory; batches copy their matrices "
 		               "to the GPU one at a time",
 		               (const uint64_t[3]){ job->first_layer, job->stack->layers, 0 });
+	}
+	if (job->host_experts > job->first_layer) {
+		vc_ledger_note(ledger, "llamacpp-host-experts",
+		               "the experts of the first {0} layers stay in host memory; batches "
+		               "copy their matrices, up to {1B}, to the GPU one at a time",
+		               (const uint64_t[3]){ job->host_experts,
+		                                    job->weights.largest_expert_bytes, 0 });
 	}
 	if (job->devices > 1) {
 		vc_ledger_note(ledger, "llamacpp-layer-split",

@@ -52,6 +52,8 @@ struct ggml_run {
 	bool flash, quantized_cache, latent_cache;
 	bool without_output; /* another device holds the head */
 	uint32_t copies;     /* of every input, where several devices work in turn; 0: 1 */
+	/* Experts' matrices lie in host memory: what one takes that is copied over. */
+	uint64_t expert_copy_bytes;
 };
 
 struct ggml_builder {

@@ -93,7 +93,16 @@ static struct choice choose(struct ggml_builder *b, const struct vc_ffn *ffn, in
 
 static int expert_linear(struct ggml_builder *b, int x, int ids, struct shape shape, bool bias)
 {
+	int copy = NO_NODE;
+
+	if (b->run->expert_copy_bytes > 0) {
+		copy = graph_op(&b->graph, shape_of(b->run->expert_copy_bytes / 4, 1, 1), x,
+		                NO_NODE);
+	}
 	x = graph_op(&b->graph, shape, x, ids);
+	if (copy != NO_NODE) {
+		graph_also_reads(&b->graph, x, copy);
+	}
 	return bias ? graph_in_place(&b->graph, shape, x, ids) : x;
 }
 

@@ -23,9 +23,11 @@ struct gguf_weights {
 	uint64_t output_bytes;    /* head and last norms; of tied models the table once more */
 	uint64_t experts_bytes;   /* routed experts of all layers */
 	uint64_t largest_bytes;   /* the largest single tensor of the layers */
+	uint64_t largest_expert_bytes;
 	bool tied;
 	uint32_t layers;
 	uint64_t layer_bytes[VC_MAX_LAYERS];
+	uint64_t layer_experts_bytes[VC_MAX_LAYERS]; /* part of the former */
 };
 
 /* False: the quantization is not a mixture that llama.cpp knows. `out` saturates. */

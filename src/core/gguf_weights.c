@@ -16,6 +16,11 @@ static bool is_expert(enum vc_module module)
 	       module == VC_MODULE_EXPERT_DOWN;
 }
 
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static uint64_t split_latent_bytes(struct gguf_chooser *c, const struct vc_mixer *mixer)
 {
 	enum vc_dtype type = c->mixture ? c->mixture->base : c->format->dtype;
@@ -71,12 +76,13 @@ static void add_layer(struct gguf_chooser *c, const struct vc_stack *stack,
 
 		out->layer_bytes[layer] = sat_add(out->layer_bytes[layer], bytes);
 		if (is_expert(tensors[i].module)) {
-			out->experts_bytes = sat_add(out->experts_bytes, bytes);
+			out->layer_experts_bytes[layer] =
+			        sat_add(out->layer_experts_bytes[layer], bytes);
+			out->largest_expert_bytes = greater(out->largest_expert_bytes, bytes);
 		}
-		if (bytes > out->largest_bytes) {
-			out->largest_bytes = bytes;
-		}
+		out->largest_bytes = greater(out->largest_bytes, bytes);
 	}
+	out->experts_bytes = sat_add(out->experts_bytes, out->layer_experts_bytes[layer]);
 	out->total_bytes = sat_add(out->total_bytes, out->layer_bytes[layer]);
 }
 
@@ -156,14 +162,17 @@ static void look_at_model(struct gguf_chooser *c, const struct vc_model *model,
 
 static void scale(struct gguf_weights *out, uint32_t ppm)
 {
-	uint64_t *const parts[] = { &out->total_bytes, &out->embedding_bytes, &out->output_bytes,
-		                    &out->experts_bytes, &out->largest_bytes };
+	uint64_t *const parts[] = { &out->total_bytes,   &out->embedding_bytes,
+		                    &out->output_bytes,  &out->experts_bytes,
+		                    &out->largest_bytes, &out->largest_expert_bytes };
 
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
 		*parts[i] = sat_scale_up(*parts[i], ppm, 1000000);
 	}
 	for (uint32_t i = 0; i < out->layers; i++) {
 		out->layer_bytes[i] = sat_scale_up(out->layer_bytes[i], ppm, 1000000);
+		out->layer_experts_bytes[i] =
+		        sat_scale_up(out->layer_experts_bytes[i], ppm, 1000000);
 	}
 }
 

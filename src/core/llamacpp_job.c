@@ -125,6 +125,9 @@ static void deal_layers(struct llamacpp_job *job)
 		wanted = wanted > 0 ? wanted - 1 : 0;
 	}
 	job->first_layer = layers - wanted;
+	if (job->weights.experts_bytes > 0) {
+		job->host_experts = (uint32_t)least(engine->cpu_moe_layers, layers);
+	}
 	job->units = wanted + (job->output_offloaded ? 1 : 0);
 }
 
@@ -166,13 +169,13 @@ bool llamacpp_read(struct llamacpp_job *job, const struct vc_request *request)
 	job->devices =
 	        (layout->tensor ? layout->tensor : 1) * (layout->pipeline ? layout->pipeline : 1);
 	read_context(job);
-	deal_layers(job);
 	format.expanded_latent = !job->run.latent_cache;
 	format.fused_as_values =
 	        request->engine.version.major > 0 && since(request, fused_as_values);
 	if (!gguf_weights(request->model, &format, &job->weights)) {
 		return false;
 	}
+	deal_layers(job);
 	job->has_output = job->weights.tied ? has_causal(job) : has_head(request->model);
 	if (job->all_on_devices && job->has_output && !job->weights.tied) {
 		job->charged_table_bytes = job->weights.embedding_bytes;
@@ -223,6 +226,14 @@ uint64_t llamacpp_layer_kv_bytes(const struct llamacpp_job *job, uint32_t layer)
 	return bytes;
 }
 
+uint64_t llamacpp_layer_weights_bytes(const struct llamacpp_job *job, uint32_t layer)
+{
+	const struct gguf_weights *weights = &job->weights;
+
+	return sat_sub(weights->layer_bytes[layer],
+	               layer < job->host_experts ? weights->layer_experts_bytes[layer] : 0);
+}
+
 /* States are kept in 32-bit floats whatever the model's type. */
 uint64_t llamacpp_layer_state_bytes(const struct llamacpp_job *job, uint32_t layer)
 {
@@ -251,12 +262,10 @@ static uint32_t device_of(const struct llamacpp_job *job, uint32_t unit)
  * copied over, and half of a layer's cache beside it. */
 static uint64_t copied_bytes(const struct llamacpp_job *job)
 {
-	uint64_t kv = job->first_layer > 0 ? llamacpp_layer_kv_bytes(job, 0) : 0;
-
-	if (job->first_layer == 0) {
-		return 0;
+	if (job->first_layer > 0) {
+		return sat_add(job->weights.largest_bytes, llamacpp_layer_kv_bytes(job, 0) / 2);
 	}
-	return sat_add(job->weights.largest_bytes, kv / 2);
+	return 0;
 }
 
 /* Of a device with the output: the others reserve less. */
@@ -265,10 +274,14 @@ static uint64_t compute_bytes(const struct llamacpp_job *job)
 	struct ggml_run run = job->run, layers;
 	uint64_t bytes, behind;
 
-	run.copies = job->devices > 1 && job->first_layer == 0 && job->output_offloaded
+	run.copies = job->devices > 1 && job->first_layer == 0 && job->output_offloaded &&
+	                             job->host_experts == 0
 	                     ? PIPELINE_COPIES
 	                     : 1;
 	run.without_output = !job->has_output;
+	if (job->host_experts > job->first_layer) {
+		run.expert_copy_bytes = job->weights.largest_expert_bytes;
+	}
 	bytes = ggml_compute_bytes(job->model, &run);
 	if (run.copies > 1) { /* embeddings given instead of tokens: reserved, never used */
 		bytes = sat_add(bytes, sat_mul(4ull * PIPELINE_COPIES,
@@ -319,7 +332,8 @@ struct llamacpp_share llamacpp_share(const struct llamacpp_job *job, uint32_t de
 			continue;
 		}
 		share.layers++;
-		share.weights_bytes = sat_add(share.weights_bytes, job->weights.layer_bytes[layer]);
+		share.weights_bytes =
+		        sat_add(share.weights_bytes, llamacpp_layer_weights_bytes(job, layer));
 		share.kv_bytes = sat_add(share.kv_bytes, llamacpp_layer_kv_bytes(job, layer));
 		share.state_bytes =
 		        sat_add(share.state_bytes, llamacpp_layer_state_bytes(job, layer));

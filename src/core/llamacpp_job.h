@@ -20,6 +20,7 @@ struct llamacpp_job {
 	/* Of the layers, those from `first_layer` on are dealt to the devices, and the output after
 	 * them; what is left stays in host memory. */
 	uint32_t devices, first_layer, units;
+	uint32_t host_experts; /* the experts of layers before this one stay there too */
 	bool output_offloaded;
 	bool all_on_devices; /* gpu_layers is not stated */
 	/* Then the file is charged whole, with the token table that llama.cpp leaves in host
@@ -43,6 +44,8 @@ bool llamacpp_read(struct llamacpp_job *job, const struct vc_request *request);
 struct llamacpp_share llamacpp_share(const struct llamacpp_job *job, uint32_t device);
 uint64_t llamacpp_share_bytes(const struct llamacpp_share *share);
 
+/* What of a layer's weights a device holds. */
+uint64_t llamacpp_layer_weights_bytes(const struct llamacpp_job *job, uint32_t layer);
 /* Keys and values, or the recurrent state, of one layer for all sequences. */
 uint64_t llamacpp_layer_kv_bytes(const struct llamacpp_job *job, uint32_t layer);
 uint64_t llamacpp_layer_state_bytes(const struct llamacpp_job *job, uint32_t layer);

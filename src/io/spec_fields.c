@@ -121,6 +121,9 @@ static const struct vc_field_row rows[] = {
 	      "the engine's own", "llama.cpp's physical batch, n_ubatch"),
 	COUNT("engine.gpu_layers", VC_STORE_U32, REQUEST(engine.gpu_layers), 0, MAX_LAYERS_GIVEN,
 	      "all", "llama.cpp: layers on the GPU, the rest in host memory"),
+	COUNT("engine.cpu_moe_layers", VC_STORE_U32, REQUEST(engine.cpu_moe_layers), 0,
+	      MAX_LAYERS_GIVEN, "0",
+	      "llama.cpp: first layers whose experts stay in host memory, --n-cpu-moe"),
 	FLAG("engine.enforce_eager", REQUEST(engine.enforce_eager), "no CUDA graphs"),
 
 	OTHER("hardware.gpus", VC_FIELD_LIST, "the whole catalog",

@@ -39,7 +39,7 @@ struct raw_parallelism {
 
 struct raw_engine {
 	char *name, *version, *gpu_memory_utilization;
-	char *max_num_batched_tokens, *max_num_seqs, *ubatch_size, *gpu_layers;
+	char *max_num_batched_tokens, *max_num_seqs, *ubatch_size, *gpu_layers, *cpu_moe_layers;
 	bool *enforce_eager;
 };
 
@@ -140,6 +140,7 @@ static const cyaml_schema_field_t engine_fields[] = {
 	TEXT(raw_engine, max_num_seqs),
 	TEXT(raw_engine, ubatch_size),
 	TEXT(raw_engine, gpu_layers),
+	TEXT(raw_engine, cpu_moe_layers),
 	FLAG(raw_engine, enforce_eager),
 	CYAML_FIELD_END,
 };

@@ -169,6 +169,44 @@ static void test_windows(void **state)
 	assert_u64(part(VC_COMPONENT_KV_CACHE), 32768 * cell);
 }
 
+/* Qwen3-30B-A3B in fp16 with --cpu-moe, as llama.cpp 0.5.0 places it (see test_ggml_buffer.c). */
+static void test_experts_in_host_memory(void **state)
+{
+	static const struct decoder qwen3 = { 2048, 48, 16, 4, 768, 151936 };
+	struct vc_request request = request_of(&qwen3, "none");
+	struct vc_layer_kind *kind = &model.kinds[0];
+	uint64_t all, host_all;
+
+	(void)state;
+	strcpy(model.family, "qwen3_moe");
+	kind->mixers[0].heads = 32;
+	kind->mixers[0].head_dim = 128;
+	kind->mixers[0].inner_norm_elements = 256;
+	kind->ffns[0] = (struct vc_ffn){ .type = VC_FFN_MOE,
+		                         .gated = true,
+		                         .size = 768,
+		                         .experts = 128,
+		                         .experts_per_token = 8 };
+	request.engine.gpu_layers_given = true;
+	request.engine.gpu_layers = 99;
+	estimate(&request);
+	all = part(VC_COMPONENT_WEIGHTS);
+	host_all = host(VC_COMPONENT_WEIGHTS);
+	assert_u64(all, 60467503104);
+	assert_false(has_note("llamacpp-host-experts"));
+	request.engine.cpu_moe_layers = 99;
+	estimate(&request);
+	assert_u64(part(VC_COMPONENT_WEIGHTS), 2485444608);
+	assert_u64(host(VC_COMPONENT_WEIGHTS), 58604388352);
+	assert_true(has_note("llamacpp-host-experts"));
+	request.engine.cpu_moe_layers = 12;
+	estimate(&request);
+	assert_u64(part(VC_COMPONENT_WEIGHTS), all - (all - 2485444608) / 4);
+	request.engine.gpu_layers = 37; /* the first twelve layers are there whole */
+	estimate(&request);
+	assert_u64(part(VC_COMPONENT_WEIGHTS) + host(VC_COMPONENT_WEIGHTS), all + host_all);
+}
+
 /* bge-small: 12 layers, 512 cells, 9 MiB, until May 2025
  * (github.com/ggml-org/llama.cpp/pull/13108). */
 static void test_encoder(void **state)
@@ -271,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_layer_split),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_experts_in_host_memory),
 		cmocka_unit_test(test_encoder),
 		cmocka_unit_test(test_vision_widens),
 		cmocka_unit_test(test_quantized_cache),

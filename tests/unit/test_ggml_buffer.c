@@ -106,6 +106,7 @@ static void test_experts(void **state)
 		{ 32768, 2048, true, true, 1261436928 },
 	};
 	struct vc_layer_kind *kind = &model.kinds[0];
+	struct ggml_run run = run_of(4096, 512);
 
 	(void)state;
 	shape_decoder(&model, &qwen3);
@@ -120,6 +121,14 @@ static void test_experts(void **state)
 		                         .experts = 128,
 		                         .experts_per_token = 8 };
 	check(rows, sizeof rows / sizeof rows[0]);
+	/* experts in host memory: their matrices of 384 MiB are copied over one at a time; the
+	 * copies' rows begin 2 KiB later than llama.cpp's */
+	run.expert_copy_bytes = 402653184;
+	assert_u64(ggml_compute_bytes(&model, &run), 469772288 + 2048);
+	run = run_of(32768, 2048);
+	run.quantized_cache = true;
+	run.expert_copy_bytes = 402653184;
+	assert_u64(ggml_compute_bytes(&model, &run), 1261436928);
 }
 
 /* Mamba-1.4B: no cache, so that nothing depends on the context. */

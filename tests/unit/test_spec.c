@@ -186,7 +186,8 @@ static void numbers_are_exact(void **state)
 	(void)state;
 	read_good("model: {params: 1.07B}\n"
 	          "workload: {sequence_length: 128Ki, batch_size: 6_738_415_616}\n"
-	          "engine: {gpu_memory_utilization: 0.95, version: 0.10, gpu_layers: 0}\n"
+	          "engine: {gpu_memory_utilization: 0.95, version: 0.10, gpu_layers: 0,\n"
+	          "         cpu_moe_layers: 12}\n"
 	          "hardware: {host_memory: 80GiB, max_gpus: 16}\n"
 	          "budget: {price_per_hour: 12.5, currency: EUR}\n");
 	assert_u64(shared.spec.model->params, 1070000000);
@@ -196,6 +197,7 @@ static void numbers_are_exact(void **state)
 	assert_int_equal(shared.spec.request.engine.version.minor, 10);
 	assert_true(shared.spec.request.engine.gpu_layers_given);
 	assert_int_equal(shared.spec.request.engine.gpu_layers, 0);
+	assert_int_equal(shared.spec.request.engine.cpu_moe_layers, 12);
 	assert_u64(shared.spec.hardware.host_memory_bytes, 85899345920);
 	assert_int_equal(shared.spec.hardware.max_gpus, 16);
 	assert_true(shared.spec.budget.price_given);
