@@ -46,7 +46,8 @@ struct compare_source {
 	const char *name; /* as shown */
 	const char *text; /* NULL: vc_spec_read(name) */
 	size_t length;
-	uint32_t line; /* of the stream, for messages */
+	uint32_t line;               /* of the stream, for messages */
+	struct vc_spec_cache *cache; /* of the stream; NULL: none */
 };
 
 /* Fills a row; a spec that is wrong makes a failed one. `errors` gets all that is wrong. */

@@ -21,7 +21,7 @@ static enum vc_status read_spec(const struct comparison *comparison,
 {
 	const struct text_list *settings = &comparison->arguments->settings;
 	const char *overrides[MOST_SETTINGS + VARY_FIELDS];
-	struct vc_spec_options options = { .overrides = overrides };
+	struct vc_spec_options options = { .overrides = overrides, .cache = source->cache };
 	struct vc_spec_text text = { .name = "-", .text = source->text, .length = source->length };
 
 	for (size_t i = 0; i < settings->count && i < MOST_SETTINGS; i++) {

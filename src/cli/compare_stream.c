@@ -99,7 +99,8 @@ bool compare_stream(struct compare_output *to)
 		                 .room = ROOM,
 		                 .shows_progress =
 		                         isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) };
-	struct compare_source source;
+	struct vc_spec_cache cache = { 0 };
+	struct compare_source source = { .cache = &cache };
 	bool good = reader.buffer != NULL;
 
 	while (good && next_line(&reader, to->file, &source)) {
@@ -121,6 +122,7 @@ bool compare_stream(struct compare_output *to)
 		        reader.line + 1);
 		good = false;
 	}
+	vc_spec_cache_free(&cache);
 	free(reader.buffer);
 	return good;
 }

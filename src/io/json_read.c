@@ -68,6 +68,17 @@ bool json_count(const cJSON *item, uint64_t *count)
 	return (double)*count == item->valuedouble;
 }
 
+/* Most keys differ in their first letters: a call of strncmp() would cost more than it finds. */
+static bool is_named(const char *key, const char *name, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (key[i] != name[i] || key[i] == '\0') {
+			return false;
+		}
+	}
+	return key[length] == '\0';
+}
+
 const cJSON *json_member(const cJSON *object, const char *name, size_t length)
 {
 	const cJSON *item;
@@ -77,7 +88,7 @@ const cJSON *json_member(const cJSON *object, const char *name, size_t length)
 	}
 	cJSON_ArrayForEach(item, object)
 	{
-		if (strncmp(item->string, name, length) == 0 && item->string[length] == '\0') {
+		if (is_named(item->string, name, length)) {
 			return cJSON_IsNull(item) ? NULL : item;
 		}
 	}

@@ -5,6 +5,7 @@
 #include "source.h"
 #include "spec_bind.h"
 #include "spec_fields.h"
+#include "spec_json.h"
 #include "spec_model.h"
 #include "spec_override.h"
 #include "spec_schema.h"
@@ -24,7 +25,8 @@ struct reader {
 	struct vc_error_list *errors;
 	size_t errors_before;
 	const char *file; /* for messages */
-	void *raw;        /* bound by libcyaml */
+	void *raw;        /* bound by libcyaml; NULL when the short cut for JSON was taken */
+	struct vc_spec_json json;
 	struct vc_model_input model;
 	struct vc_override *overrides;
 	size_t override_count;
@@ -237,14 +239,16 @@ static bool check_request(struct reader *reader)
 	return false;
 }
 
-static bool finish(struct reader *reader)
+static bool bind_texts(struct reader *reader)
 {
 	if (!apply_overrides(reader)) {
 		return false;
 	}
-	if (!vc_spec_bind(reader->raw, reader->spec, &reader->model.texts)) {
-		return fail_memory(reader);
-	}
+	return vc_spec_bind(reader->raw, reader->spec, &reader->model.texts) || fail_memory(reader);
+}
+
+static bool read_model(struct reader *reader)
+{
 	return vc_spec_model(&reader->model, reader->spec, reader->errors) == VC_OK &&
 	       check_request(reader);
 }
@@ -255,10 +259,34 @@ static void drop_reader(struct reader *reader)
 		vc_override_drop(&reader->overrides[i]);
 	}
 	free(reader->overrides);
-	(void)cyaml_free(&vc_spec_cyaml, &vc_spec_schema, reader->raw, 0);
+	if (reader->raw) {
+		(void)cyaml_free(&vc_spec_cyaml, &vc_spec_schema, reader->raw, 0);
+	}
+	free(reader->json.text);
 	cJSON_Delete(reader->model.config);
 	cJSON_Delete(reader->model.architecture);
 	cJSON_Delete(reader->model.overrides);
+}
+
+/* Plain JSON without overrides, which is what streams bring, takes the short cut. */
+static bool take_short_cut(struct reader *reader)
+{
+	const struct vc_spec_options *options = reader->options;
+	struct vc_model_input *model = &reader->model;
+	struct vc_spec *spec = reader->spec;
+
+	if ((options && options->override_count) || !starts_like_json(spec->text) ||
+	    !vc_spec_json(spec, options ? options->cache : NULL, &reader->json)) {
+		return false;
+	}
+	model->texts = reader->json.model;
+	model->architecture = reader->json.architecture;
+	if (options && !model->texts.config && !model->texts.weights) {
+		model->cache = options->cache;
+		model->text = reader->json.architecture_text;
+		model->length = reader->json.architecture_length;
+	}
+	return true;
 }
 
 static enum vc_status end_reading(struct reader *reader, bool good)
@@ -276,10 +304,11 @@ static enum vc_status end_reading(struct reader *reader, bool good)
 /* The text is in reader->spec; errors of the file and of the overrides are found in one go. */
 static enum vc_status read_spec(struct reader *reader)
 {
-	bool good = read_text(reader);
+	bool short_cut = take_short_cut(reader);
+	bool good = short_cut || read_text(reader);
 
 	good = read_overrides(reader) && good;
-	return end_reading(reader, good && finish(reader));
+	return end_reading(reader, good && (short_cut || bind_texts(reader)) && read_model(reader));
 }
 
 static bool begin(struct reader *reader, const char *name, const char *file)
@@ -334,7 +363,7 @@ static enum vc_status read_weights(struct reader *reader, const char *path)
 	reader->model.weights = path;
 	reader->raw = calloc(1, vc_spec_schema.data_size);
 	good = reader->raw ? read_overrides(reader) : fail_memory(reader);
-	return end_reading(reader, good && finish(reader));
+	return end_reading(reader, good && bind_texts(reader) && read_model(reader));
 }
 
 /* A folder stands for the config.json in it, or for its weights, or for both. */
@@ -420,6 +449,8 @@ void vc_spec_free(struct vc_spec *spec)
 	free(spec->source);
 	free(spec->file);
 	free(spec->text);
-	free(spec->model);
+	if (!spec->borrowed) {
+		free(spec->model);
+	}
 	*spec = (struct vc_spec){ 0 };
 }

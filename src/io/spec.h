@@ -28,8 +28,9 @@ struct vc_budget {
  * the two apart.
  */
 struct vc_spec {
-	char *source;              /* as the user named it; "-" for standard input */
-	struct vc_model *model;    /* owned */
+	char *source;           /* as the user named it; "-" for standard input */
+	struct vc_model *model; /* owned unless borrowed from a cache */
+	bool borrowed;
 	struct vc_request request; /* request.model == model */
 	struct vc_hardware hardware;
 	struct vc_budget budget;
@@ -39,9 +40,23 @@ struct vc_spec {
 	size_t length;
 };
 
+/*
+ * The model of the spec that was read last, for streams that say much about one model: as long as
+ * the next spec's architecture is the same text, it is not read again. Zero-initialize; not to be
+ * shared by threads. A spec that was read with a cache borrows its model until the next one is.
+ */
+struct vc_spec_cache {
+	struct vc_model *model;
+	char *text; /* of the architecture that `model` was made from */
+	size_t length;
+	char name[128]; /* that it gave the model; "": none */
+};
+void vc_spec_cache_free(struct vc_spec_cache *cache);
+
 struct vc_spec_options {
 	const char *const *overrides; /* "workload.batch_size=8", as --set takes them */
 	size_t override_count;
+	struct vc_spec_cache *cache; /* NULL: none */
 };
 
 /*

@@ -9,31 +9,27 @@
 
 _Static_assert(sizeof(enum vc_dtype) == sizeof(unsigned), "choices are stored as unsigned");
 
-/* What a slot holds for one field: a text, a flag, or a list of texts. */
-struct bound {
-	const struct vc_field_row *row;
-	const char *text; /* "" where the slot holds something else */
-	bool flag;
-	char **texts;
-	uint32_t count;
-};
+static const struct vc_field_row *row_of(const struct vc_bound *bound)
+{
+	return vc_field_row_at(bound->index);
+}
 
-static uint64_t number_of(const struct bound *bound)
+static uint64_t number_of(const struct vc_bound *bound)
 {
 	uint64_t value = 0;
 
-	(void)vc_quantity_parse(vc_field_quantity(bound->row->field.kind), bound->text, &value);
+	(void)vc_quantity_parse(vc_field_quantity(row_of(bound)->field.kind), bound->text, &value);
 	return value;
 }
 
-static void store(const struct bound *bound, struct vc_spec *spec)
+static void store(const struct vc_bound *bound, struct vc_spec *spec)
 {
-	char *at = (char *)spec + bound->row->offset;
+	char *at = (char *)spec + row_of(bound)->offset;
 	uint64_t wide;
 	uint32_t narrow;
 	unsigned choice;
 
-	switch (bound->row->store) {
+	switch (row_of(bound)->store) {
 	case VC_STORE_BOOL:
 		memcpy(at, &bound->flag, sizeof bound->flag);
 		break;
@@ -46,7 +42,7 @@ static void store(const struct bound *bound, struct vc_spec *spec)
 		memcpy(at, &wide, sizeof wide);
 		break;
 	case VC_STORE_ENUM:
-		choice = (unsigned)vc_choice_value(bound->row->field.choices, bound->text);
+		choice = (unsigned)vc_choice_value(row_of(bound)->field.choices, bound->text);
 		memcpy(at, &choice, sizeof choice);
 		break;
 	case VC_STORE_NONE:
@@ -54,10 +50,10 @@ static void store(const struct bound *bound, struct vc_spec *spec)
 	}
 }
 
-static void store_targets(const struct bound *bound, struct vc_lora *lora)
+static void store_targets(const struct vc_bound *bound, struct vc_lora *lora)
 {
 	for (uint32_t i = 0; i < bound->count; i++) {
-		long choice = vc_choice_value(bound->row->field.choices, bound->texts[i]);
+		long choice = vc_choice_value(row_of(bound)->field.choices, bound->texts[i]);
 		uint64_t modules = vc_lora_target_modules(choice);
 
 		if (modules == UINT64_MAX) {
@@ -68,7 +64,7 @@ static void store_targets(const struct bound *bound, struct vc_lora *lora)
 	}
 }
 
-static bool store_gpus(const struct bound *bound, struct vc_hardware *hardware)
+static bool store_gpus(const struct vc_bound *bound, struct vc_hardware *hardware)
 {
 	if (bound->count == 0) {
 		return true;
@@ -87,13 +83,13 @@ static bool store_gpus(const struct bound *bound, struct vc_hardware *hardware)
 	return true;
 }
 
-static bool is_field(const struct bound *bound, const char *path)
+static bool is_field(const struct vc_bound *bound, const char *path)
 {
-	return strcmp(bound->row->field.path, path) == 0;
+	return strcmp(row_of(bound)->field.path, path) == 0;
 }
 
 /* The fields that are kept in a way of their own, and those that say that others are given. */
-static bool store_special(const struct bound *bound, struct vc_spec *spec,
+static bool store_special(const struct vc_bound *bound, struct vc_spec *spec,
                           struct vc_model_texts *model)
 {
 	struct vc_request *request = &spec->request;
@@ -121,18 +117,19 @@ static bool store_special(const struct bound *bound, struct vc_spec *spec,
 	} else if (is_field(bound, "budget.currency")) {
 		(void)snprintf(spec->budget.currency, sizeof spec->budget.currency, "%s",
 		               bound->text);
-	} else if (strncmp(bound->row->field.path, "parallelism.", 12) == 0) {
+	} else if (strncmp(row_of(bound)->field.path, "parallelism.", 12) == 0) {
 		request->parallelism.stated = true;
 	}
 	return true;
 }
 
-static bool find_bound(void *raw, const struct vc_field_row *row, struct bound *bound)
+static bool find_bound(void *raw, size_t index, struct vc_bound *bound)
 {
 	void **slot;
-	const cyaml_schema_field_t *field = vc_spec_slot(raw, row->field.path, false, &slot);
+	const cyaml_schema_field_t *field =
+	        vc_spec_slot(raw, vc_field_row_at(index)->field.path, false, &slot);
 
-	*bound = (struct bound){ .row = row, .text = "" };
+	*bound = (struct vc_bound){ .index = index, .text = "" };
 	if (!field || !slot || !*slot) {
 		return false;
 	}
@@ -147,20 +144,27 @@ static bool find_bound(void *raw, const struct vc_field_row *row, struct bound *
 	return true;
 }
 
-bool vc_spec_bind(void *raw, struct vc_spec *spec, struct vc_model_texts *model)
+void vc_spec_bind_defaults(struct vc_spec *spec)
 {
-	const struct vc_field_row *row;
-	struct bound bound;
-
 	spec->hardware.max_gpus = 8;
 	memcpy(spec->budget.currency, "USD", sizeof spec->budget.currency);
-	for (size_t i = 0; (row = vc_field_row_at(i)) != NULL; i++) {
-		if (!find_bound(raw, row, &bound)) {
-			continue;
-		}
-		spec->given[i / 64] |= UINT64_C(1) << (i % 64);
-		store(&bound, spec);
-		if (!store_special(&bound, spec, model)) {
+}
+
+bool vc_spec_bind_field(const struct vc_bound *bound, struct vc_spec *spec,
+                        struct vc_model_texts *model)
+{
+	spec->given[bound->index / 64] |= UINT64_C(1) << (bound->index % 64);
+	store(bound, spec);
+	return store_special(bound, spec, model);
+}
+
+bool vc_spec_bind(void *raw, struct vc_spec *spec, struct vc_model_texts *model)
+{
+	struct vc_bound bound;
+
+	vc_spec_bind_defaults(spec);
+	for (size_t i = 0; vc_field_row_at(i); i++) {
+		if (find_bound(raw, i, &bound) && !vc_spec_bind_field(&bound, spec, model)) {
 			return false;
 		}
 	}

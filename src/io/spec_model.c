@@ -110,6 +110,7 @@ struct reading {
 	const struct vc_model_input *input;
 	struct vc_spec *spec;
 	struct vc_error_list *errors;
+	bool made;         /* the cache's model is the one */
 	cJSON *tree;       /* all layers merged; NULL: none */
 	bool metadata;     /* the tree is a GGUF file's metadata, which may not be enough */
 	char *path, *text; /* of model.config */
@@ -338,7 +339,7 @@ static void describe(struct reading *reading)
 
 	model->source = input->bundled                         ? VC_SOURCE_BUNDLED
 	                : input->texts.config || input->config ? VC_SOURCE_CONFIG
-	                : reading->tree                        ? VC_SOURCE_ARCHITECTURE
+	                : reading->tree || input->length       ? VC_SOURCE_ARCHITECTURE
 	                                                       : VC_SOURCE_PARAMS;
 	if (reading->weights) {
 		take_weights(&reading->file, model);
@@ -354,6 +355,16 @@ static void describe(struct reading *reading)
 	}
 }
 
+static void remember(struct vc_spec_cache *cache, const struct vc_model_input *input)
+{
+	cache->text = malloc(input->length + 1);
+	if (cache->text) {
+		memcpy(cache->text, input->text, input->length);
+		cache->length = input->length;
+		memcpy(cache->name, cache->model->name, sizeof cache->name);
+	}
+}
+
 static enum vc_status read_model(struct reading *reading)
 {
 	enum vc_status status = gather(reading);
@@ -363,6 +374,8 @@ static enum vc_status read_model(struct reading *reading)
 	}
 	if (reading->tree) {
 		status = read_tree(reading);
+	} else if (reading->made && reading->input->length) {
+		status = VC_OK;
 	} else if (!reading->input->texts.params && !reading->weights) {
 		return fail_field(reading, "model",
 		                  "has no size (params, architecture, config or weights is "
@@ -371,9 +384,45 @@ static enum vc_status read_model(struct reading *reading)
 		reading->spec->model->known_family = true;
 	}
 	if (status == VC_OK) {
+		if (reading->input->cache && !reading->made) {
+			remember(reading->input->cache, reading->input);
+		}
 		describe(reading);
 	}
 	return status;
+}
+
+bool vc_spec_cache_has(const struct vc_spec_cache *cache, const char *text, size_t length)
+{
+	return cache && cache->text && cache->length == length &&
+	       memcmp(cache->text, text, length) == 0;
+}
+
+void vc_spec_cache_free(struct vc_spec_cache *cache)
+{
+	free(cache->model);
+	free(cache->text);
+	*cache = (struct vc_spec_cache){ 0 };
+}
+
+/* The memory of a model: the cache's, where there is one. `*made`: it holds the model already. */
+static struct vc_model *model_memory(const struct vc_model_input *input, struct vc_spec *spec,
+                                     bool *made)
+{
+	struct vc_spec_cache *cache = input->cache;
+
+	*made = false;
+	if (!cache) {
+		return calloc(1, sizeof *spec->model);
+	}
+	*made = vc_spec_cache_has(cache, input->text, input->length);
+	if (!cache->model) {
+		cache->model = calloc(1, sizeof *cache->model);
+	} else if (!*made && input->length == 0) {
+		memset(cache->model, 0, sizeof *cache->model);
+	}
+	spec->borrowed = true;
+	return cache->model;
 }
 
 enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec *spec,
@@ -382,7 +431,7 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
 	struct reading reading = { .input = input, .spec = spec, .errors = errors };
 	enum vc_status status;
 
-	spec->model = calloc(1, sizeof *spec->model);
+	spec->model = model_memory(input, spec, &reading.made);
 	if (!spec->model) {
 		return fail_memory(&reading);
 	}
@@ -394,8 +443,15 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
 	if ((input->weights || input->texts.weights) && !reading.weights) {
 		return fail_memory(&reading);
 	}
-	status = read_model(&reading);
 	spec->request.model = spec->model;
+	if (reading.made) {
+		memcpy(spec->model->name, input->cache->name, sizeof spec->model->name);
+		spec->model->params = 0;
+	} else if (input->cache) {
+		free(input->cache->text);
+		input->cache->text = NULL;
+	}
+	status = read_model(&reading);
 	cJSON_Delete(reading.tree);
 	free(reading.path);
 	free(reading.text);

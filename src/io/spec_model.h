@@ -15,7 +15,15 @@ struct vc_model_input {
 	struct cJSON *architecture; /* the spec's own keys; owned by the caller */
 	struct cJSON *overrides;    /* from --set; owned by the caller */
 	bool bundled;
+	/* Where the model of the last spec is kept, and the text of this one's architecture; NULL
+	 * unless nothing else says anything about the model's shape. */
+	struct vc_spec_cache *cache;
+	const char *text;
+	size_t length;
 };
+
+/* Whether the cache's model is the one of this architecture; `cache` may be NULL. */
+bool vc_spec_cache_has(const struct vc_spec_cache *cache, const char *text, size_t length);
 
 enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec *spec,
                              struct vc_error_list *errors);

@@ -346,7 +346,7 @@ static void keys_of_a_config_have_places(void **state)
 
 static void set(const char *override, const char *lines)
 {
-	struct vc_spec_options options = { &override, 1 };
+	struct vc_spec_options options = { .overrides = &override, .override_count = 1 };
 	static const char text[] = "model: {params: 7B}\nworkload: {batch_size: 2}";
 
 	read_with(text, sizeof text - 1, &options, &shared);
@@ -404,7 +404,7 @@ static void overrides_reach_into_the_architecture(void **state)
 {
 	const char *good = "model.architecture.num_hidden_layers=16";
 	const char *bad = "model.architecture.num_hidden_layers=-4";
-	struct vc_spec_options options = { &good, 1 };
+	struct vc_spec_options options = { .overrides = &good, .override_count = 1 };
 
 	(void)state;
 	read_with(llama, sizeof llama - 1, &options, &shared);
