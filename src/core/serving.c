@@ -45,13 +45,16 @@ uint64_t serving_left_bytes(const struct serving_parts *parts)
 	return sat_sub(parts->budget_bytes, taken_bytes(parts));
 }
 
-/* Without the states that are set aside only because there is room. */
+/* With the states that the spec's sequences need, not those that there is room for. */
 static uint64_t needed_bytes(const struct serving_parts *parts)
 {
-	uint64_t spare =
-	        parts->states_needed > 0 ? sat_sub(parts->states, parts->states_needed) : 0;
+	uint64_t taken = taken_bytes(parts);
 
-	return sat_sub(taken_bytes(parts), sat_mul(spare, parts->state_bytes));
+	if (parts->states_needed == 0) {
+		return taken;
+	}
+	return sat_add(sat_sub(taken, states_bytes(parts)),
+	               sat_mul(parts->states_needed, parts->state_bytes));
 }
 
 static void add_bytes(struct vc_ledger *ledger, enum vc_component component, uint64_t bytes,
