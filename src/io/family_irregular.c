@@ -32,7 +32,7 @@ static uint64_t deci_ffn_size(struct config *config, const struct decoder *d)
 	if (config_item(config, "intermediate_size")) {
 		return config_count(config, "intermediate_size");
 	}
-	if (!cJSON_IsNumber(mult) || !(mult->valuedouble > 0) || mult->valuedouble > 64) {
+	if (!mult || !cJSON_IsNumber(mult) || !(mult->valuedouble > 0) || mult->valuedouble > 64) {
 		config_fail(config, "ffn_mult", "is not a factor (expected a number up to 64)");
 		return 0;
 	}
@@ -111,7 +111,7 @@ static void layer_openelm(struct config *config, const struct decoder *d, uint32
 	uint64_t divisor = config_count_or(config, "ffn_dim_divisor", 256);
 	double size;
 
-	if (!cJSON_IsNumber(mult) || !(mult->valuedouble > 0) || mult->valuedouble > 64) {
+	if (!mult || !cJSON_IsNumber(mult) || !(mult->valuedouble > 0) || mult->valuedouble > 64) {
 		config_fail(config, "ffn_multipliers",
 		            "has no factor for layer %d (expected a number up to 64)", (int)layer);
 		return;
