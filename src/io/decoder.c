@@ -14,7 +14,9 @@ static bool key_says(struct config *config, const char *key, bool otherwise)
 
 static void read_experts(struct config *config, struct decoder *d)
 {
-	d->experts = config_number_or(config, KEY_EXPERTS, 0);
+	d->experts = config_flag_or(config, "is_moe", true)
+	                     ? config_number_or(config, KEY_EXPERTS, 0)
+	                     : 0;
 	if (d->experts < 2) { /* phi-3-style files state one expert for a dense model */
 		d->experts = 0;
 		return;
