@@ -8,6 +8,7 @@
 #include "detailed.h"
 #include "ledger.h"
 #include "sat.h"
+#include "transformers_version.h"
 #include "weights.h"
 
 #include <string.h>
@@ -40,6 +41,7 @@ struct phase {
 
 struct estimate {
 	const struct vc_request *request;
+	struct vc_version version;
 	struct rank rank;
 	uint64_t sequences, prompt, length;
 	uint64_t weights, scratch, second_head;
@@ -50,10 +52,10 @@ struct estimate {
 	uint64_t allocated;
 };
 
-/* 0 for a version that is not given: the hungriest of all is then assumed. */
-static bool since(const struct vc_request *request, uint32_t major, uint32_t minor)
+/* All zeros is older than any: the hungriest is then assumed. */
+static bool since(const struct estimate *e, uint32_t major, uint32_t minor)
 {
-	const struct vc_version *v = &request->engine.version;
+	const struct vc_version *v = &e->version;
 
 	return v->major > major || (v->major == major && v->minor >= minor);
 }
@@ -72,7 +74,7 @@ static struct cache cache_at(const struct estimate *e, uint64_t tokens)
 		.dtype = request->workload.kv_cache_precision,
 		.state_dtype = request->workload.precision,
 		/* layers with a window keep no more than it from 4.53 on (cache_utils.py) */
-		.windows_ignored = !since(request, 4, 53),
+		.windows_ignored = !since(e, 4, 53),
 		.whole_conv_window = true,
 		.latent = LATENT_EXPANDED,
 	};
@@ -152,7 +154,7 @@ static uint64_t rotary_bytes(const struct estimate *e)
 	bool per_layer =
 	        model->family[0] == 'q' && model->family[1] == 'w' && model->family[4] == '2';
 
-	if (since(e->request, 4, 45) || !per_layer || mixer->type != VC_MIXER_ATTENTION) {
+	if (since(e, 4, 45) || !per_layer || mixer->type != VC_MIXER_ATTENTION) {
 		return 0;
 	}
 	return sat_mul3(stack->layers, 32768, sat_mul(4, mixer->head_dim));
@@ -198,10 +200,9 @@ static void load_weights(struct estimate *e)
 
 static void fill_phases(struct estimate *e)
 {
-	const struct vc_request *request = e->request;
 	struct cache prompt = cache_at(e, e->prompt);
 	struct phase *prefill = &e->phases[PHASE_PREFILL], *decode = &e->phases[PHASE_DECODE];
-	bool whole = !since(request, 4, 45);
+	bool whole = !since(e, 4, 45);
 
 	e->cache = cache_at(e, e->length);
 	e->phases[PHASE_LOAD].activations = e->second_head;
@@ -217,27 +218,27 @@ static void fill_phases(struct estimate *e)
 			prefill->logits = 0;
 			prefill->cache = prompt.kv_bytes;
 		}
-	} else if (!since(request, 4, 51)) {
+	} else if (!since(e, 4, 51)) {
 		prefill->activations = e->forward;
 		prefill->logits = logit_bytes(e, 1);
 	}
-	if (since(request, 4, 45) && e->cache.kv_layers > 0) {
+	if (since(e, 4, 45) && e->cache.kv_layers > 0) {
 		/* one layer's keys and values at a time are copied as they grow */
-		decode->activations =
-		        since(request, 4, 51) ? 0 : e->cache.kv_bytes / e->cache.kv_layers;
+		decode->activations = since(e, 4, 51) ? 0 : e->cache.kv_bytes / e->cache.kv_layers;
 	}
 }
 
 static void find_peak(struct estimate *e)
 {
-	uint64_t fixed =
-	        sat_add(sat_add(e->weights, e->scratch), sat_add(workspace_bytes, rotary_bytes(e)));
+	uint64_t fixed = sat_add(sat_add(e->weights, e->scratch), workspace_bytes);
 
 	for (int i = 0; i < PHASE_COUNT; i++) {
 		struct phase *p = &e->phases[i];
 
 		p->total = sat_add(fixed, sat_add(sat_add(p->cache, p->state),
 		                                  sat_add(p->activations, p->logits)));
+		/* tables are built with the first pass */
+		p->total = sat_add(p->total, i == PHASE_LOAD ? 0 : rotary_bytes(e));
 		if (p->total > e->allocated) {
 			e->allocated = p->total;
 			e->peak = (enum phase_name)i;
@@ -251,6 +252,7 @@ static void estimate_stage(const struct vc_request *request, uint32_t stage, str
 
 	*e = (struct estimate){
 		.request = request,
+		.version = transformers_version(request),
 		.rank = { .tensor = request->parallelism.tensor,
 		          .pipeline = request->parallelism.pipeline,
 		          .stage = stage,
@@ -306,8 +308,7 @@ static uint64_t write_ledger(const struct estimate *e, struct vc_ledger *ledger)
 	if (p->logits > 0) {
 		line = vc_ledger_add(ledger, VC_COMPONENT_LOGITS, p->logits, "6 × T × V");
 		vc_line_input(line, "T",
-		              since(e->request, 4, 45) ? e->sequences
-		                                       : sat_mul(e->sequences, e->prompt));
+		              since(e, 4, 45) ? e->sequences : sat_mul(e->sequences, e->prompt));
 		vc_line_input(line, "V", e->request->model->vocab_size);
 	}
 	put(ledger, VC_COMPONENT_ACTIVATIONS, e->scratch, "kernels' scratch");
@@ -330,7 +331,7 @@ static void note_assumptions(const struct estimate *e, struct vc_ledger *ledger)
 	        ledger, "transformers-prompt",
 	        "of the sequence length {0} tokens are taken as the prompt, {1} as the answer",
 	        prompt);
-	if (e->request->engine.version.major == 0) {
+	if (e->version.major == 0) {
 		vc_ledger_note(
 		        ledger, "transformers-version",
 		        "engine.version is not given: logits of the whole prompt are counted, "
@@ -350,7 +351,7 @@ static void set_range(const struct estimate *e, uint64_t total, struct vc_ledger
 {
 	const struct phase *p = &e->phases[e->peak];
 	bool quantized = e->request->workload.quantization != NULL;
-	bool versioned = e->request->engine.version.major > 0;
+	bool versioned = e->version.major > 0;
 	uint64_t cache = sat_add(p->cache, p->state);
 	uint64_t low = share(e->weights, quantized ? 12 : 4),
 	         high = share(e->weights, quantized ? 45 : 8);
@@ -358,10 +359,14 @@ static void set_range(const struct estimate *e, uint64_t total, struct vc_ledger
 
 	low = sat_add(low, share(working, versioned ? 60 : 900));
 	high = sat_add(high, share(working, 60));
-	if (since(e->request, 4, 51)) {
+	if (since(e, 4, 51)) {
 		uint64_t prefill = sat_add(e->phases[PHASE_PREFILL].total, e->forward);
 
 		high = sat_add(high, sat_sub(prefill, e->allocated));
+	}
+	if (e->request->engine.version.major == 0) {
+		/* other versions' layers keep more copies */
+		high = sat_add(high, sat_add(sat_mul(e->forward, 2), e->cache.kv_bytes));
 	}
 	if (!versioned) {
 		low = sat_add(low, share(cache, 50));

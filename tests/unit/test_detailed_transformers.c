@@ -106,6 +106,19 @@ static void a_version_that_is_not_given_is_the_hungriest(void **state)
 	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_LOGITS), 6 * 152064);
 }
 
+static void a_family_is_no_older_than_its_code(void **state)
+{
+	struct vc_request request = request_for((struct vc_version){ 0 }, 8192);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &qwen3_8b);
+	strcpy(model.family, "qwen3");
+	ledger = ledger_of(&request);
+	assert_null(note(&ledger, "transformers-version"));
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_LOGITS), 0);
+}
+
 static void eager_attention_forms_its_scores(void **state)
 {
 	struct vc_request request = request_for((struct vc_version){ 4, 46, 0 }, 8192);
@@ -144,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_match_published_tables),
 		cmocka_unit_test(a_version_that_is_not_given_is_the_hungriest),
+		cmocka_unit_test(a_family_is_no_older_than_its_code),
 		cmocka_unit_test(eager_attention_forms_its_scores),
 		cmocka_unit_test(longer_never_needs_less),
 	};
