@@ -7,6 +7,7 @@
 
 #include "quantized_linear.h"
 #include "torch_block.h"
+#include "weights.h"
 
 #include <string.h>
 
@@ -217,6 +218,33 @@ static void put_latent_copies(struct walk *walk, const struct vc_stack *stack)
 	}
 }
 
+/* A llama.cpp file's types depend on each tensor's place in it, so that its blocks are not 4.5 bits
+ * throughout: what was summed up is scaled to what this rank has of the file. */
+static void scale_mixture(struct walk *walk)
+{
+	enum {
+		SHARE = 1 << 20
+	};
+	const struct vc_workload *workload = &walk->request->workload;
+	struct weight_format format = { .dtype = workload->precision,
+		                        .quantization = workload->quantization };
+	uint64_t *const sums[] = { &walk->sum.tensor_bytes, &walk->sum.allocated_bytes,
+		                   &walk->own_segments, &walk->shared_segments,
+		                   &walk->small_segments };
+	struct weights mixed;
+	uint64_t share;
+
+	if (!workload->quantization || workload->quantization->quantizer != VC_QUANTIZER_GGUF ||
+	    walk->sum.tensor_bytes == 0) {
+		return;
+	}
+	weight_bytes(walk->request->model, &format, &walk->rank, &mixed);
+	share = sat_div_up(sat_mul(mixed.total_bytes, SHARE), walk->sum.tensor_bytes);
+	for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+		*sums[i] = sat_scale_up(*sums[i], share, SHARE);
+	}
+}
+
 static struct serving_weights stage_weights(const struct vc_request *request,
                                             const struct weight_traits *traits, uint32_t stage)
 {
@@ -243,6 +271,7 @@ static struct serving_weights stage_weights(const struct vc_request *request,
 		}
 	}
 	flush(&walk);
+	scale_mixture(&walk);
 	put_rotary(&walk);
 	if (traits->latent_copies != LATENT_COPIES_NONE) {
 		put_latent_copies(&walk, &model->stacks[main]);

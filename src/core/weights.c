@@ -131,7 +131,9 @@ static void scale_mixture(const struct vc_model *model, const struct sum *sum)
 	if (all.elements > 0) {
 		uint64_t share = sat_div_up(sat_mul(sum->out->elements, SHARE), all.elements);
 
-		sum->out->total_bytes = sat_scale_up(file.total_bytes, share, SHARE);
+		uint64_t both = sat_add(file.total_bytes, gguf_vision_bytes(model));
+
+		sum->out->total_bytes = sat_scale_up(both, share, SHARE);
 		sum->out->quantized_bytes = sum->out->total_bytes;
 	}
 }

@@ -106,6 +106,26 @@ static void test_awq(void **state)
 }
 
 /* Phi-4 GPTQ: 8.511 GiB with Marlin kernels, which keep neither zeros nor group indices. */
+/* The file, 4,080,263,168 bytes (github.com/lhl/strix-halo-testing), and a rotary table; halves of
+ * it on two GPUs. */
+static void test_gguf_mixture(void **state)
+{
+	struct vc_request request;
+	struct serving_weights weights;
+	uint64_t rotary = 4096 * 128 * 2;
+
+	(void)state;
+	serving_model(&model, &llama_2_7b, "llama", 4096);
+	request = serving_request(&model, VC_ENGINE_VLLM, &a100_80);
+	request.workload.quantization = vc_quantization_by_name("q4_k_m");
+	weights = weigh(request, &traits);
+	assert_near((double)(weights.tensor_bytes - rotary), 4080263168, 0.01);
+	request.parallelism.stated = true;
+	request.parallelism.tensor = 2;
+	weights = weigh(request, &traits);
+	assert_near((double)(weights.tensor_bytes - rotary), 4080263168 / 2.0, 0.02);
+}
+
 static void test_gptq_without_zeros(void **state)
 {
 	static const struct decoder phi_4 = { 5120, 40, 40, 10, 17920, 100352 };
@@ -152,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_pipeline_stages),
 		cmocka_unit_test(test_reserved_segments),
 		cmocka_unit_test(test_awq),
+		cmocka_unit_test(test_gguf_mixture),
 		cmocka_unit_test(test_gptq_without_zeros),
 		cmocka_unit_test(test_rotary_tables),
 	};
