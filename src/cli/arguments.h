@@ -46,7 +46,7 @@ struct arguments {
 	const char *output;                /* the file that results go to; NULL: standard output */
 	uint64_t jobs;
 	const char *junit, *sarif, *base, *max_increase;
-	bool github;
+	bool github, mig;
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
 	uint64_t max_increase_bytes, max_increase_ppm; /* of max_increase, one of them */
 	struct text_list gpus, catalogs, vary;

@@ -23,6 +23,13 @@ static const struct example check_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example pack_examples[] = {
+	{ "vramcalc pack llama-2-7b:3 bert-base --gpu a100-80gb-sxm",
+	  "three servers and an encoder that share GPUs" },
+	{ "vramcalc pack llama-2-13b llama-2-7b:2 --gpu a100-80gb-sxm --mig", "in slices" },
+	{ NULL, NULL },
+};
+
 static const struct example solve_examples[] = {
 	{ "vramcalc solve llama-2-7b --gpu A10 --for sequence_length",
 	  "how long may a request be on an A10?" },
@@ -158,6 +165,20 @@ const struct command command_table[] = {
 	          "folder stands for the specs in it. The exit status is 0 when everything "
 	          "passes, 1 when something fails, 2 when an input is wrong.",
 	  .examples = check_examples },
+	{ .name = "pack",
+	  .bit = ON_PACK,
+	  .run = pack_command,
+	  .operands = "SPEC[:N]...",
+	  .least = 1,
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_MODELS,
+	  .summary = "put several jobs on the cheapest or the fewest GPUs or MIG slices",
+	  .description =
+	          "Each SPEC is a job, SPEC:N is N of them. Jobs share GPUs as processes, or "
+	          "with --mig each gets an instance of its own, placed as the driver allows. "
+	          "The cheapest kind of GPU is chosen, or with --sort memory the one that "
+	          "takes fewest. The exit status is 1 when a job fits nowhere.",
+	  .examples = pack_examples },
 	{ .name = "solve",
 	  .bit = ON_SOLVE,
 	  .run = solve_command,

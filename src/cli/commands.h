@@ -7,6 +7,7 @@ struct arguments;
 int plan_command(struct arguments *arguments);
 int compare_command(struct arguments *arguments);
 int check_command(struct arguments *arguments);
+int pack_command(struct arguments *arguments);
 int solve_command(struct arguments *arguments);
 int advise_command(struct arguments *arguments);
 int diagnose_command(struct arguments *arguments);

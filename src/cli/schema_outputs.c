@@ -83,6 +83,22 @@ static const struct schema_field check_fields[] = {
 	MUST("results[].message", SCHEMA_TEXT),
 };
 
+static const struct schema_field pack_fields[] = {
+	SCHEMA("vramcalc/pack/v1"),
+	MUST("gpus[].gpu", SCHEMA_TEXT),
+	MUST("gpus[].index", SCHEMA_BYTES),
+	MUST("gpus[].mig", SCHEMA_FLAG),
+	MUST("gpus[].placements[].spec", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].placements[].profile", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].placements[].start", SCHEMA_BYTES),
+	MUST("gpus[].placements[].memory_bytes", SCHEMA_BYTES),
+	MUST("gpus[].placements[].need_bytes", SCHEMA_BYTES),
+	MUST("gpus[].free_bytes", SCHEMA_BYTES),
+	MUST("unplaced", SCHEMA_TEXTS),
+	MUST_OR_NULL("price_per_hour", SCHEMA_NUMBER),
+	MUST("currency", SCHEMA_TEXT),
+};
+
 static const struct schema_field solve_fields[] = {
 	SCHEMA("vramcalc/solve/v1"),          MUST("gpu", SCHEMA_TEXT),
 	MUST("field", SCHEMA_TEXT),           MUST("value", SCHEMA_BYTES),
@@ -124,9 +140,9 @@ static const struct schema_field diagnose_fields[] = {
 	}
 
 static const struct schema_output outputs[] = {
-	OUTPUT("plan", plan_fields),         OUTPUT("check", check_fields),
-	OUTPUT("solve", solve_fields),       OUTPUT("advise", advise_fields),
-	OUTPUT("diagnose", diagnose_fields),
+	OUTPUT("plan", plan_fields),     OUTPUT("check", check_fields),
+	OUTPUT("pack", pack_fields),     OUTPUT("solve", solve_fields),
+	OUTPUT("advise", advise_fields), OUTPUT("diagnose", diagnose_fields),
 };
 
 const struct schema_output *schema_output_at(size_t index)

@@ -57,6 +57,7 @@ for command in (
     ("solve", "llama-2-7b", "--gpu", "A10"),
     ("advise", "llama-2-7b", "--task", "training", "--gpu", "a100-40gb-sxm"),
     ("diagnose", "train.log"),
+    ("pack", "model.yaml", "small.yaml:2", "--gpu", "a100-80gb-sxm", "--mig"),
     ("check", "model.yaml", "--gpu", "T4", "--max-memory", "24GB"),
 ):
     check(" ".join(command), schema(command[0]), json.loads(run(*command, "--json")))
