@@ -30,7 +30,7 @@ static void report(struct compare_output *to, const struct compare_source *sourc
 		errors->errors[i].line += source->line - (errors->errors[i].line > 0);
 	}
 	if (!is_same(&errors->errors[0], &to->last)) {
-		report_errors(errors);
+		report_errors_to(to->errors, errors);
 	}
 	to->last = errors->errors[0];
 }
@@ -267,6 +267,7 @@ int compare_command(struct arguments *arguments)
 	comparison->session.arguments = arguments;
 	output_open(&out, arguments);
 	to.file = out.file;
+	to.errors = stderr;
 	to.collects = arguments->sort_column || out.format == FORMAT_TEXT ||
 	              out.format == FORMAT_MARKDOWN;
 	if (prepare(comparison)) {

@@ -2,26 +2,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-	ROOM = 1 << 16,
+	ROOM = 1 << 18,
 	LONGEST_LINE = 4 << 20, /* as long as a spec may be */
 	EVERY = 4096            /* lines between two signs of progress */
 };
 
-/* Lines of a file descriptor; the text stays where it was read. */
-struct reader {
-	char *buffer;
-	size_t room, begin, end;
-	uint32_t line;
-	bool ended, shows_progress;
-};
-
 /* More text behind buffer[end]; the reader of our output gets all there is before we wait. */
-static bool refill(struct reader *reader, FILE *out)
+static bool refill(struct line_reader *reader, FILE *out)
 {
 	ssize_t length;
 
@@ -37,6 +30,7 @@ static bool refill(struct reader *reader, FILE *out)
 		                       : NULL;
 
 		if (!larger) {
+			reader->too_long = true;
 			return false;
 		}
 		reader->buffer = larger;
@@ -54,8 +48,7 @@ static bool refill(struct reader *reader, FILE *out)
 	return true;
 }
 
-/* The next line, without its end; false at the end of the input or when it cannot go on. */
-static bool next_line(struct reader *reader, FILE *out, struct compare_source *source)
+static bool next(struct line_reader *reader, FILE *out, struct compare_source *source)
 {
 	for (size_t seen = 0;;) {
 		char *start = reader->buffer + reader->begin;
@@ -86,43 +79,73 @@ static bool is_blank(const struct compare_source *source)
 	return true;
 }
 
-static void show_progress(const struct reader *reader)
+bool line_next(struct line_reader *reader, FILE *out, struct compare_source *source)
 {
-	if (reader->shows_progress && reader->line % EVERY == 0) {
-		fprintf(stderr, "\r%" PRIu32 " specs", reader->line);
+	do {
+		if (!next(reader, out, source)) {
+			return false;
+		}
+	} while (is_blank(source));
+	return true;
+}
+
+bool line_is_ready(const struct line_reader *reader)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	size_t length = reader->end - reader->begin;
+
+	return memchr(reader->buffer + reader->begin, '\n', length) != NULL ||
+	       (!reader->ended && poll(&input, 1, 0) > 0);
+}
+
+void compare_progress(const struct line_reader *reader, bool last)
+{
+	static uint32_t shown;
+
+	if (isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) &&
+	    (last ? shown > 0 : reader->line - shown >= EVERY)) {
+		fprintf(stderr, "\r%" PRIu32 " specs%s", reader->line, last ? "\n" : "");
+		shown = reader->line;
 	}
+}
+
+static bool one_by_one(struct compare_output *to, struct line_reader *reader)
+{
+	struct vc_spec_cache cache = { 0 };
+	struct compare_source source = { .cache = &cache };
+	bool good = true;
+
+	while (good && line_next(reader, to->file, &source)) {
+		char name[32];
+
+		snprintf(name, sizeof name, "-:%" PRIu32, source.line);
+		source.name = name;
+		good = compare_put(to, &source);
+		if (source.line % EVERY == 0) {
+			compare_progress(reader, false);
+		}
+	}
+	vc_spec_cache_free(&cache);
+	return good;
 }
 
 bool compare_stream(struct compare_output *to)
 {
-	struct reader reader = { .buffer = calloc(1, ROOM),
-		                 .room = ROOM,
-		                 .shows_progress =
-		                         isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) };
-	struct vc_spec_cache cache = { 0 };
-	struct compare_source source = { .cache = &cache };
+	struct line_reader reader = { .buffer = calloc(1, ROOM), .room = ROOM };
+	uint64_t jobs = to->comparison->arguments->jobs;
 	bool good = reader.buffer != NULL;
 
-	while (good && next_line(&reader, to->file, &source)) {
-		char name[32];
-
-		if (is_blank(&source)) {
-			continue;
-		}
-		snprintf(name, sizeof name, "-:%" PRIu32, source.line);
-		source.name = name;
-		good = compare_put(to, &source);
-		show_progress(&reader);
+	if (good && jobs > 1 && !to->collects) {
+		good = compare_parallel(to, &reader, jobs > 256 ? 256 : (unsigned)jobs);
+	} else if (good) {
+		good = one_by_one(to, &reader);
 	}
-	if (reader.shows_progress && reader.line >= EVERY) {
-		fprintf(stderr, "\r%" PRIu32 " specs\n", reader.line);
-	}
-	if (good && !reader.ended && !ferror(to->file)) {
+	compare_progress(&reader, true);
+	if (good && reader.too_long) {
 		fprintf(stderr, "-:%" PRIu32 ": the line is too long (expected at most 4 MiB)\n",
 		        reader.line + 1);
 		good = false;
 	}
-	vc_spec_cache_free(&cache);
 	free(reader.buffer);
 	return good;
 }

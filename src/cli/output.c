@@ -109,14 +109,15 @@ bool output_to_file(const char *path)
 		errno = ENAMETOOLONG;
 		return cannot_write(path);
 	}
+	/* The signals come first: nothing may be left behind at any moment. */
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		sigaction(signals[i], &action, NULL);
+	}
 	file = mkstemp(temporary);
 	if (file < 0) {
 		return cannot_write(path);
 	}
 	final = path;
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-		sigaction(signals[i], &action, NULL);
-	}
 	mask = umask(0);
 	umask(mask);
 	if (fchmod(file, 0666 & ~mask) != 0 || dup2(file, STDOUT_FILENO) < 0) {

@@ -9,16 +9,22 @@ void report_error(const struct vc_error *error)
 	fprintf(stderr, "%s\n", vc_error_format(error, text));
 }
 
-void report_errors(const struct vc_error_list *errors)
+void report_errors_to(FILE *file, const struct vc_error_list *errors)
 {
 	size_t kept = vc_errors_kept(errors);
+	char text[VC_ERROR_TEXT];
 
 	for (size_t i = 0; i < kept; i++) {
-		report_error(&errors->errors[i]);
+		fprintf(file, "%s\n", vc_error_format(&errors->errors[i], text));
 	}
 	if (errors->count > kept) {
-		fprintf(stderr, "vramcalc: %zu more errors are not shown\n", errors->count - kept);
+		fprintf(file, "vramcalc: %zu more errors are not shown\n", errors->count - kept);
 	}
+}
+
+void report_errors(const struct vc_error_list *errors)
+{
+	report_errors_to(stderr, errors);
 }
 
 void report_no_memory(void)

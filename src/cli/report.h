@@ -6,9 +6,11 @@
 #include "errors.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* One line each. */
 void report_errors(const struct vc_error_list *errors);
+void report_errors_to(FILE *file, const struct vc_error_list *errors);
 void report_error(const struct vc_error *error);
 void report_no_memory(void);
 
