@@ -215,16 +215,5 @@ static enum exit_status advise(struct session *session, struct output *out,
 
 int advise_command(struct arguments *arguments)
 {
-	struct session session = { .arguments = arguments };
-	enum exit_status status = EXIT_WRONG_INPUT;
-	struct output out;
-	struct vc_spec spec;
-
-	output_open(&out, arguments);
-	if (session_read(&session, arguments->operands.items[0], &spec)) {
-		status = advise(&session, &out, &spec);
-		vc_spec_free(&spec);
-	}
-	session_close(&session);
-	return (int)status;
+	return session_run(arguments, advise);
 }

@@ -125,3 +125,19 @@ void session_close(struct session *session)
 		session->currency[0] = '\0';
 	}
 }
+
+int session_run(const struct arguments *arguments, session_question *question)
+{
+	struct session session = { .arguments = arguments };
+	enum exit_status status = EXIT_WRONG_INPUT;
+	struct output out;
+	struct vc_spec spec;
+
+	output_open(&out, arguments);
+	if (session_read(&session, arguments->operands.items[0], &spec)) {
+		status = question(&session, &out, &spec);
+		vc_spec_free(&spec);
+	}
+	session_close(&session);
+	return (int)status;
+}

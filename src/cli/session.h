@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "catalog.h"
+#include "output.h"
 #include "report.h"
 #include "spec.h"
 
@@ -34,5 +35,10 @@ void session_request(const struct session *session, struct vc_request *request);
 bool session_refuse(const struct vc_spec *spec, struct vc_error *error);
 
 void session_close(struct session *session);
+
+/* A command about one spec: reads it, asks, and closes everything. Returns the exit status. */
+typedef enum exit_status session_question(struct session *session, struct output *out,
+                                          const struct vc_spec *spec);
+int session_run(const struct arguments *arguments, session_question *question);
 
 #endif

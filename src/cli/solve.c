@@ -80,16 +80,5 @@ static enum exit_status solve(struct session *session, struct output *out,
 
 int solve_command(struct arguments *arguments)
 {
-	struct session session = { .arguments = arguments };
-	enum exit_status status = EXIT_WRONG_INPUT;
-	struct output out;
-	struct vc_spec spec;
-
-	output_open(&out, arguments);
-	if (session_read(&session, arguments->operands.items[0], &spec)) {
-		status = solve(&session, &out, &spec);
-		vc_spec_free(&spec);
-	}
-	session_close(&session);
-	return (int)status;
+	return session_run(arguments, solve);
 }
