@@ -7,6 +7,9 @@
 static const struct {
 	const char *model_type, *same_as;
 } aliases[] = {
+	{ "MiniMaxM1", "minimax_m1" },
+	{ "RefinedWeb", "falcon" },
+	{ "RefinedWebModel", "falcon" },
 	{ "glm_image_text", "glm4" },
 	{ "granite_docling_text", "granite" },
 	{ "iquestcoder", "llama" },
@@ -25,6 +28,8 @@ static const struct {
 	{ "qwen3_vl_moe_text", "qwen3_moe" },
 	{ "qwen3_vl_text", "qwen3" },
 	{ "shieldgemma2", "gemma3" },
+	{ "skywork", "llama" },
+	{ "stablelm_epoch", "stablelm" },
 	{ "voxtral_encoder", "qwen2_audio_encoder" },
 	{ "xclip_text_model", "clip_text_model" },
 };

@@ -20,7 +20,8 @@ static void facts_multi_query(struct config *config, struct decoder *d)
  * parallel with one norm, the new one has two. */
 static void facts_falcon(struct config *config, struct decoder *d)
 {
-	bool new_block = config_flag_or(config, "new_decoder_architecture", false);
+	bool new_block = config_flag_or(config, "new_decoder_architecture",
+	                                config_item(config, "n_head_kv") != NULL);
 
 	if (!new_block) {
 		d->kv_heads = config_flag_or(config, "multi_query", true) ? 1 : d->heads;
@@ -29,7 +30,8 @@ static void facts_falcon(struct config *config, struct decoder *d)
 
 static void base_falcon(struct config *config, struct decoder *d)
 {
-	bool new_block = config_flag_or(config, "new_decoder_architecture", false);
+	bool new_block = config_flag_or(config, "new_decoder_architecture",
+	                                config_item(config, "n_head_kv") != NULL);
 	bool parallel = config_flag_or(config, "parallel_attn", true);
 	bool two =
 	        new_block ? config_number_or(config, "num_ln_in_parallel_attn", 2) == 2 : !parallel;
@@ -213,6 +215,7 @@ const struct family dense_families[] = {
 	{ "hunyuan_v1_dense", .decoder = { .qk_norm = QK_NORM_HEAD,
 	                                   .qkv_bias_key = "attention_bias",
 	                                   .o_bias_key = "attention_bias" } },
+	{ "minicpm", .decoder = { .tied = true } },
 	{ "exaone", .decoder = { .norm = NORM_RMS } },
 	{ "exaone4",
 	  .decoder = { .qk_norm = QK_NORM_HEAD, .period = 4, .slides = slides_but_every_nth } },

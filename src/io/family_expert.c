@@ -5,6 +5,8 @@
  */
 #include "decoder.h"
 
+#include <string.h>
+
 /* Llama 4: three layers of four attend within chunks; dense layers are wider than an expert. */
 static void facts_llama4(struct config *config, struct decoder *d)
 {
@@ -39,6 +41,27 @@ static bool has_experts_ernie(struct config *config, const struct decoder *d, ui
 	uint64_t every = config_count_or(config, "moe_layer_interval", 1);
 
 	return every > 0 && layer >= first && layer <= last && (layer + 1) % every == 0;
+}
+
+/* Snowflake Arctic: a dense part as wide as the hidden size beside the experts. */
+static bool has_experts_arctic(struct config *config, const struct decoder *d, uint32_t layer)
+{
+	uint64_t every = config_count_or(config, "moe_layer_frequency", 2);
+
+	(void)d;
+	return (layer + 1) % every == 0;
+}
+
+static void layer_arctic(struct config *config, const struct decoder *d, uint32_t layer,
+                         struct vc_layer_kind *kind)
+{
+	(void)config;
+	if (!d->moe[layer]) {
+		return;
+	}
+	memcpy(&kind->ffns[1], &d->base.ffns[0], sizeof kind->ffns[1]);
+	kind->ffns[1].size = d->hidden;
+	kind->ffn_count = 2;
 }
 
 /* gpt-oss: a learned sink per query head, biases in every expert and in the router. */
@@ -148,6 +171,12 @@ const struct family expert_families[] = {
 	{ "hunyuan_v1_moe", .decoder = { .qk_norm = QK_NORM_HEAD,
 	                                 .qkv_bias_key = "attention_bias",
 	                                 .o_bias_key = "attention_bias" } },
+	{ "bailing_moe", .decoder = { .fused_qkv = true,
+	                              .qkv_bias_key = "use_qkv_bias",
+	                              .o_bias_key = "use_bias",
+	                              .ffn_bias_key = "use_bias" } },
+	{ "arctic",
+	  .decoder = { .norms = 3, .has_experts = has_experts_arctic, .layer = layer_arctic } },
 	{ "hy_v3", .decoder = { .qk_norm = QK_NORM_HEAD,
 	                        .qkv_bias_key = "attention_bias",
 	                        .o_bias_key = "attention_bias",
