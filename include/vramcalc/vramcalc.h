@@ -579,6 +579,11 @@ struct vc_engine_options {
 	uint32_t gpu_layers;
 	uint32_t cpu_moe_layers; /* llama.cpp: first layers whose experts stay in host memory */
 	bool enforce_eager;
+	/* Speculative decoding: tokens drafted a step (0: none), by a draft model of so many
+	 * parameters and layers with a cache, or by the model's own next-token layers. */
+	uint32_t speculative_tokens, draft_layers;
+	uint64_t draft_params;
+	uint32_t max_loras, max_lora_rank; /* slots for adapters; a rank of 0 is 16 */
 };
 
 /* ---- GPUs

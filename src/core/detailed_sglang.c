@@ -130,6 +130,9 @@ static uint64_t static_ppm(const struct sglang *sglang)
 		if (sglang->memory_mib > 60 * 1024) {
 			reserved = max_u64(reserved, 10 * 1024);
 		}
+		if (sglang->request->engine.speculative_tokens > 0) {
+			reserved = sat_add(reserved, 2 * 1024);
+		}
 	}
 	return (sat_sub(sglang->memory_mib, reserved) * 1000 + sglang->memory_mib / 2) /
 	       sglang->memory_mib * tower_ppm(sglang) / 1000;
@@ -246,6 +249,8 @@ enum vc_status vc_estimate_sglang(const struct vc_request *request, struct vc_le
 	set_step(&sglang);
 	set_graphs(&sglang);
 	set_budget(&sglang);
+	traits.draft_layers = serving_draft_layers(request);
+	sglang.parts.lora_bytes = serving_lora_bytes(request, sglang.parts.weights.range, false);
 	traits.sliding_ppm = has_sliding_pool(&sglang) ? SLIDING_PPM : 0;
 	serving_cache_init(&cache, request, sglang.parts.weights.range, &traits);
 	set_states(&sglang, &cache);

@@ -83,10 +83,20 @@ static uint64_t block_bytes(const struct vllm *vllm)
 	return forward_block_bytes(&vllm->widths, &traits, vllm->tokens);
 }
 
+/* Checking drafted tokens takes two rows of logits and a row of probabilities more: 3.04 GiB for
+ * Qwen3-8B and 1024 sequences (github.com/vllm-project/vllm/issues/48037). */
+static uint64_t logit_bytes(const struct vllm *vllm)
+{
+	uint64_t bytes = vllm->runner_v2 ? 2 : vllm_property(vllm, VLLM_LOGIT_BYTES);
+	bool drafts = vllm->request->engine.speculative_tokens > 0;
+
+	return drafts && bytes < 20 ? 20 : bytes;
+}
+
 /* The last stage samples: a row of logits for each sequence. */
 static void set_sampler(struct vllm *vllm, uint64_t sequences, uint64_t kept)
 {
-	uint64_t per_logit = vllm->runner_v2 ? 2 : vllm_property(vllm, VLLM_LOGIT_BYTES);
+	uint64_t per_logit = logit_bytes(vllm);
 	uint64_t rows = vllm->parts.weights.last && !vllm->pooling ? sequences : 0;
 	uint64_t hidden = sat_mul3(sat_add(vllm->tokens, 2 * rows), vllm->widths.hidden, 2);
 	struct vc_line *line = &vllm->parts.logits;
@@ -272,9 +282,13 @@ static void set_cache(struct vllm *vllm, struct serving_cache *cache)
 		.latent_expanded = !latent_cache,
 		/* V0's kernels want entries of whole 128 elements: 576 become 640. */
 		.latent_multiple = vllm->v1 ? 1 : 128,
+		.draft_layers = serving_draft_layers(vllm->request),
+		.draft_tokens = vllm->request->engine.speculative_tokens,
 		.max_num_batched_tokens = vllm->tokens,
 	};
 
+	vllm->parts.lora_bytes = serving_lora_bytes(vllm->request, vllm->parts.weights.range,
+	                                            vllm_property(vllm, VLLM_EXPERT_LORAS));
 	serving_cache_init(cache, vllm->request, vllm->parts.weights.range, &traits);
 	vllm->pooling = cache->spec_count == 0;
 	if (!vllm->v1) {

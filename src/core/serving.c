@@ -36,8 +36,9 @@ static uint64_t counted_outside_bytes(const struct serving_parts *parts)
 /* What must be there before any cache. */
 static uint64_t taken_bytes(const struct serving_parts *parts)
 {
-	return sat_add(sat_add(parts->weight_bytes, peak_bytes(parts)),
-	               counted_outside_bytes(parts));
+	uint64_t loaded = sat_add(parts->weight_bytes, parts->lora_bytes);
+
+	return sat_add(sat_add(loaded, peak_bytes(parts)), counted_outside_bytes(parts));
 }
 
 uint64_t serving_left_bytes(const struct serving_parts *parts)
@@ -117,7 +118,7 @@ static void add_pool(const struct vc_request *request, const struct serving_part
 		vc_line_ratio(line, "share", parts->cache_ppm, MILLION);
 	}
 	vc_line_input(line, "budget", parts->budget_bytes);
-	vc_line_input(line, "weights", parts->weight_bytes);
+	vc_line_input(line, "weights", sat_add(parts->weight_bytes, parts->lora_bytes));
 	vc_line_input(line, "peak", peak_bytes(parts));
 	vc_line_input(line, "outside", counted_outside_bytes(parts));
 	ledger->serving.known = true;
@@ -187,6 +188,8 @@ void serving_finish(const struct vc_request *request, const struct serving_parts
 	bool pool = keeps_cache(cache);
 
 	add_weights(parts, ledger);
+	add_bytes(ledger, VC_COMPONENT_ADAPTERS, parts->lora_bytes,
+	          "loras × rank × (inputs + outputs) × 2");
 	if (pool) {
 		add_pool(request, parts, cache, ledger);
 		note_pool(request, wanted, ledger);

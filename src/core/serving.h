@@ -9,6 +9,7 @@
 /* Parts of the budget, all on one rank. The lines carry bytes, formula and inputs. */
 struct serving_parts {
 	struct serving_weights weights;
+	uint64_t lora_bytes;                /* slots for adapters */
 	uint64_t weight_bytes;              /* what the engine counts as weights */
 	struct vc_line logits, activations; /* of the moment that peaks */
 	struct vc_line graphs;              /* what captured graphs take in the end */

@@ -127,6 +127,26 @@ static void size_pages(struct serving_cache *cache)
 	                                                   : fewest;
 }
 
+/* Drafting layers keep what the widest layers keep, of all tokens. */
+static void add_draft_layers(struct serving_cache *cache)
+{
+	uint32_t widest = 0, layers = cache->traits.draft_layers;
+
+	for (uint32_t i = 1; i < cache->spec_count; i++) {
+		const struct cache_spec *spec = &cache->specs[i], *best = &cache->specs[widest];
+
+		if (spec->token_bytes > best->token_bytes ||
+		    (spec->token_bytes == best->token_bytes && spec->window == 0)) {
+			widest = i;
+		}
+	}
+	if (cache->spec_count > 0 && layers > 0) {
+		cache->specs[widest].layers += layers;
+		cache->token_bytes = sat_add(cache->token_bytes,
+		                             sat_mul(layers, cache->specs[widest].token_bytes));
+	}
+}
+
 void serving_cache_init(struct serving_cache *cache, const struct vc_request *request,
                         struct layer_range range, const struct cache_traits *traits)
 {
@@ -147,6 +167,7 @@ void serving_cache_init(struct serving_cache *cache, const struct vc_request *re
 			        pool_token_bytes(&kind->mixers[m], traits, spec.token_bytes));
 		}
 	}
+	add_draft_layers(cache);
 	size_pages(cache);
 }
 
@@ -171,7 +192,7 @@ static uint64_t layer_blocks(const struct serving_cache *cache, const struct cac
 	uint64_t tokens = cache->page_tokens, reach;
 
 	if (spec->state_bytes > 0) {
-		return 1;
+		return sat_add(1, cache->traits.draft_tokens); /* one for each drafted token */
 	}
 	if (spec->token_bytes > 0) {
 		/* A narrower layer's block holds more tokens in the same page. */

@@ -15,7 +15,8 @@ struct cache_traits {
 	uint32_t latent_multiple; /* latent entries are padded to so many elements; 1: not */
 	uint32_t sliding_ppm;     /* share of a pool's tokens that sliding layers hold; 0: all */
 	bool latent_expanded;     /* keys and values of every head are cached instead */
-	uint64_t max_num_batched_tokens; /* a sliding layer also holds a step's new tokens */
+	uint32_t draft_layers, draft_tokens; /* speculative decoding */
+	uint64_t max_num_batched_tokens;     /* a sliding layer also holds a step's new tokens */
 };
 
 /* Layers of the same cache shape. */

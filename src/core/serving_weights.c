@@ -132,6 +132,11 @@ static void put_tensor(struct walk *walk, const struct vc_visit *visit)
 	linear_parts_add(&walk->slots[slot], &parts);
 }
 
+static bool is_table(const struct vc_tensor *tensor)
+{
+	return tensor->module == VC_MODULE_EMBEDDING || tensor->module == VC_MODULE_LM_HEAD;
+}
+
 static void visit_tensor(const struct vc_visit *visit, void *context)
 {
 	struct walk *walk = context;
@@ -144,6 +149,9 @@ static void visit_tensor(const struct vc_visit *visit, void *context)
 	if (visit->extra &&
 	    (visit->extra->buffer || !rank_holds_extra(visit->extra, &walk->rank))) {
 		return;
+	}
+	if (visit->stack->role == VC_STACK_MTP && is_table(visit->tensor)) {
+		return; /* the model's own serve */
 	}
 	put_tensor(walk, visit);
 }
@@ -245,6 +253,16 @@ static void scale_mixture(struct walk *walk)
 	}
 }
 
+/* A separate draft model divides over the same ranks. */
+static void put_draft(struct walk *walk)
+{
+	const struct vc_engine_options *engine = &walk->request->engine;
+
+	if (engine->speculative_tokens > 0 && walk->sum.last) {
+		put_block(walk, sat_mul(2, sat_div_up(engine->draft_params, walk->rank.tensor)), 1);
+	}
+}
+
 static struct serving_weights stage_weights(const struct vc_request *request,
                                             const struct weight_traits *traits, uint32_t stage)
 {
@@ -263,7 +281,7 @@ static struct serving_weights stage_weights(const struct vc_request *request,
 	walk.sum.range = stage_layers(&walk.rank, model->stacks[main].layers,
 	                              traits->remainder_on_last_stage);
 	for (uint32_t i = 0; i < model->stack_count; i++) {
-		if (model->stacks[i].role != VC_STACK_MTP) {
+		if (model->stacks[i].role != VC_STACK_MTP || serving_drafts_itself(request)) {
 			model_walk_range(model, i,
 			                 i == main ? walk.sum.range
 			                           : rank_range(model, i, &walk.rank),
@@ -273,6 +291,7 @@ static struct serving_weights stage_weights(const struct vc_request *request,
 	flush(&walk);
 	scale_mixture(&walk);
 	put_rotary(&walk);
+	put_draft(&walk);
 	if (traits->latent_copies != LATENT_COPIES_NONE) {
 		put_latent_copies(&walk, &model->stacks[main]);
 	}

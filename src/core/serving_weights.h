@@ -34,6 +34,17 @@ struct serving_weights {
 	bool last;                /* that stage is the last: it samples */
 };
 
+/* Whether the model's own next-token layers draft. */
+bool serving_drafts_itself(const struct vc_request *request);
+
+/* Layers with a cache that draft tokens: 0 without speculative decoding. */
+uint32_t serving_draft_layers(const struct vc_request *request);
+
+/* Slots for LoRA adapters in 16 bits beside the linears of a stage's layers: an input half of the
+ * tensor's input and an output half of its output, each divided as the tensor is. */
+uint64_t serving_lora_bytes(const struct vc_request *request, struct layer_range range,
+                            bool experts);
+
 /* Of the fullest pipeline stage's ranks. */
 struct serving_weights serving_weights(const struct vc_request *request,
                                        const struct weight_traits *traits);

@@ -56,6 +56,7 @@ static const struct vllm_step steps[] = {
 	{ VLLM_TRITON_MXFP4, { 0, 11, 1 }, 1, "layers/quantization/mxfp4.py" },
 	{ VLLM_EVEN_STAGES, { 0, 7, 0 }, 1, "distributed/utils.py get_pp_indices" },
 	{ VLLM_SHARED_GEMMA2_ROPE, { 0, 5, 4 }, 1, "model_executor/models/gemma2.py" },
+	{ VLLM_EXPERT_LORAS, { 0, 14, 0 }, 1, "lora/layers/fused_moe.py" },
 	{ VLLM_FREES_GATE_UP, { 0, 6, 3 }, 1, "model_executor/models/llama.py LlamaMLP" },
 	{ VLLM_MROPE_FACTOR, { 0, 1, 0 }, 1, "layers/rotary_embedding.py" },
 	{ VLLM_MROPE_FACTOR, { 0, 7, 0 }, 4, "layers/rotary_embedding.py MRotaryEmbedding" },

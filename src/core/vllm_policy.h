@@ -26,6 +26,7 @@ enum vllm_property {
 	VLLM_TRITON_MXFP4,  /* from sm_90 on */
 	VLLM_EVEN_STAGES,   /* a remainder of layers does not all go to the last stage */
 	VLLM_SHARED_GEMMA2_ROPE,
+	VLLM_EXPERT_LORAS,  /* experts take adapters too */
 	VLLM_FREES_GATE_UP, /* the Llama module's own feed-forward part */
 	VLLM_MROPE_FACTOR,  /* positions of a multimodal rotary table */
 	VLLM_PROPERTY_COUNT

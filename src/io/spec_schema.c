@@ -40,6 +40,7 @@ struct raw_parallelism {
 struct raw_engine {
 	char *name, *version, *gpu_memory_utilization;
 	char *max_num_batched_tokens, *max_num_seqs, *ubatch_size, *gpu_layers, *cpu_moe_layers;
+	char *speculative_tokens, *draft_params, *draft_layers, *max_loras, *max_lora_rank;
 	bool *enforce_eager;
 };
 
@@ -142,6 +143,11 @@ static const cyaml_schema_field_t engine_fields[] = {
 	TEXT(raw_engine, gpu_layers),
 	TEXT(raw_engine, cpu_moe_layers),
 	FLAG(raw_engine, enforce_eager),
+	TEXT(raw_engine, speculative_tokens),
+	TEXT(raw_engine, draft_params),
+	TEXT(raw_engine, draft_layers),
+	TEXT(raw_engine, max_loras),
+	TEXT(raw_engine, max_lora_rank),
 	CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t hardware_fields[] = {

@@ -155,6 +155,49 @@ static void test_need_is_the_smallest_gpu(void **state)
 	assert_true(ledger.need_bytes - need >= 8192ull * 131072);
 }
 
+/* vllm/lora/layers/base_linear.py: a slot holds rank x in and out x rank elements beside each
+ * linear. Llama-3-8B's linears add up to 81,920 a layer. */
+static void test_adapter_slots(void **state)
+{
+	struct vc_request request = llama(11, 0, &h100);
+
+	(void)state;
+	request.engine.max_loras = 4;
+	request.engine.max_lora_rank = 64;
+	estimate(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_ADAPTERS), 4ull * 64 * 81920 * 32 * 2);
+	/* 16 is the default rank; outputs divide, and inputs of what is divided by rows */
+	request.engine.max_lora_rank = 0;
+	request.parallelism.tensor = 2;
+	estimate(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_ADAPTERS),
+	           4ull * 16 * 32 * 2 *
+	                   (4096 + 2048 + 2 * (4096 + 512) + 2048 + 4096 + 2 * (4096 + 7168) +
+	                    7168 + 4096));
+}
+
+/* A draft model of 0.6B and 28 layers: 2 bytes a parameter, and 28 layers more in the cache. */
+static void test_draft_model(void **state)
+{
+	struct vc_request request = llama(19, 0, &h100);
+	uint64_t weights, logits;
+
+	(void)state;
+	estimate(&request);
+	weights = vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS);
+	logits = vc_ledger_component(&ledger, VC_COMPONENT_LOGITS);
+	assert_u64(logits, 14ull * 1024 * 128256);
+	request.engine.speculative_tokens = 3;
+	request.engine.draft_params = 600000000;
+	request.engine.draft_layers = 28;
+	estimate(&request);
+	assert_near((double)(vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS) - weights), 1.2e9,
+	            0.2);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_LOGITS), 20ull * 1024 * 128256);
+	assert_u64(ledger.serving.kv_tokens,
+	           ledger.serving.kv_bytes_available / (60 * 4096 * 16) * 16);
+}
+
 /* config.json of google-bert/bert-base-uncased: nothing is generated, so nothing is sampled, cached
  * or captured. */
 static void test_encoder_keeps_no_cache(void **state)
@@ -202,6 +245,8 @@ int main(void)
 		cmocka_unit_test(test_need_is_the_smallest_gpu),
 		cmocka_unit_test(test_more_never_needs_less),
 		cmocka_unit_test(test_encoder_keeps_no_cache),
+		cmocka_unit_test(test_adapter_slots),
+		cmocka_unit_test(test_draft_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

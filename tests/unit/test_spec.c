@@ -187,7 +187,8 @@ static void numbers_are_exact(void **state)
 	read_good("model: {params: 1.07B}\n"
 	          "workload: {sequence_length: 128Ki, batch_size: 6_738_415_616}\n"
 	          "engine: {gpu_memory_utilization: 0.95, version: 0.10, gpu_layers: 0,\n"
-	          "         cpu_moe_layers: 12}\n"
+	          "         cpu_moe_layers: 12, speculative_tokens: 3, draft_params: 0.5B,\n"
+	          "         draft_layers: 2, max_loras: 4, max_lora_rank: 32}\n"
 	          "hardware: {host_memory: 80GiB, max_gpus: 16}\n"
 	          "budget: {price_per_hour: 12.5, currency: EUR}\n");
 	assert_u64(shared.spec.model->params, 1070000000);
@@ -198,6 +199,11 @@ static void numbers_are_exact(void **state)
 	assert_true(shared.spec.request.engine.gpu_layers_given);
 	assert_int_equal(shared.spec.request.engine.gpu_layers, 0);
 	assert_int_equal(shared.spec.request.engine.cpu_moe_layers, 12);
+	assert_int_equal(shared.spec.request.engine.speculative_tokens, 3);
+	assert_u64(shared.spec.request.engine.draft_params, 500000000);
+	assert_int_equal(shared.spec.request.engine.draft_layers, 2);
+	assert_int_equal(shared.spec.request.engine.max_loras, 4);
+	assert_int_equal(shared.spec.request.engine.max_lora_rank, 32);
 	assert_u64(shared.spec.hardware.host_memory_bytes, 85899345920);
 	assert_int_equal(shared.spec.hardware.max_gpus, 16);
 	assert_true(shared.spec.budget.price_given);
