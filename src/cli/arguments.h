@@ -47,6 +47,7 @@ struct arguments {
 	uint64_t jobs;
 	const char *junit, *sarif, *base, *max_increase;
 	bool github, mig;
+	bool offline; /* nothing is fetched from a hub */
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
 	uint64_t max_increase_bytes, max_increase_ppm; /* of max_increase, one of them */
 	struct text_list gpus, catalogs, vary;

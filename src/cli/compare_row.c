@@ -21,7 +21,9 @@ static enum vc_status read_spec(const struct comparison *comparison,
 {
 	const struct text_list *settings = &comparison->arguments->settings;
 	const char *overrides[MOST_SETTINGS + VARY_FIELDS];
-	struct vc_spec_options options = { .overrides = overrides, .cache = source->cache };
+	struct vc_spec_options options = { .overrides = overrides,
+		                           .cache = source->cache,
+		                           .offline = comparison->arguments->offline };
 	struct vc_spec_text text = { .name = "-", .text = source->text, .length = source->length };
 
 	for (size_t i = 0; i < settings->count && i < MOST_SETTINGS; i++) {

@@ -87,7 +87,8 @@ const struct vc_gpu *session_one_gpu(const struct session *session, const struct
 bool session_read(const struct session *session, const char *source, struct vc_spec *spec)
 {
 	struct vc_spec_options options = { .overrides = session->arguments->settings.items,
-		                           .override_count = session->arguments->settings.count };
+		                           .override_count = session->arguments->settings.count,
+		                           .offline = session->arguments->offline };
 	struct vc_error_list errors = { 0 };
 
 	if (vc_spec_read(source, &options, spec, &errors) != VC_OK) {

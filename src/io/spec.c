@@ -1,6 +1,7 @@
 /* Tells what a SPEC is, and leads each kind through the same checks. */
 #include "spec.h"
 
+#include "hub.h"
 #include "json_read.h"
 #include "source.h"
 #include "spec_bind.h"
@@ -393,30 +394,48 @@ static enum vc_status read_folder(struct reader *reader, const char *folder)
 	return status;
 }
 
+/* What `path` holds, under the name that the user gave. */
+static enum vc_status read_path(struct reader *reader, const char *name, const char *path)
+{
+	struct vc_source source;
+	enum vc_status status = vc_source_open(path, &source, reader->errors);
+
+	if (status != VC_OK) {
+		return status;
+	}
+	if (!begin(reader, name, source.path)) {
+		status = VC_NO_MEMORY;
+		vc_spec_free(reader->spec);
+	} else if (source.form == VC_FORM_FOLDER) {
+		status = read_folder(reader, path);
+	} else if (source.form == VC_FORM_FILE &&
+	           vc_weight_format_of(path, source.head, source.head_length)) {
+		status = read_weights(reader, path);
+	} else {
+		status = read_source(reader, &source);
+	}
+	vc_source_close(&source);
+	return status;
+}
+
 enum vc_status vc_spec_read(const char *name, const struct vc_spec_options *options,
                             struct vc_spec *spec, struct vc_error_list *errors)
 {
 	struct reader reader = { .options = options, .spec = spec, .errors = errors };
-	struct vc_source source;
+	size_t before = errors->count;
 	enum vc_status status;
+	char *fetched;
 
 	*spec = (struct vc_spec){ 0 };
-	status = vc_source_open(name, &source, errors);
-	if (status != VC_OK) {
-		return status;
+	if (!vc_hub_is_name(name)) {
+		return read_path(&reader, name, name);
 	}
-	if (!begin(&reader, name, source.path)) {
-		status = VC_NO_MEMORY;
-		vc_spec_free(spec);
-	} else if (source.form == VC_FORM_FOLDER) {
-		status = read_folder(&reader, name);
-	} else if (source.form == VC_FORM_FILE &&
-	           vc_weight_format_of(name, source.head, source.head_length)) {
-		status = read_weights(&reader, name);
-	} else {
-		status = read_source(&reader, &source);
+	fetched = vc_hub_fetch(name, options && options->offline, errors);
+	if (!fetched) {
+		return before < VC_MAX_ERRORS ? errors->errors[before].status : VC_INVALID;
 	}
-	vc_source_close(&source);
+	status = read_path(&reader, name, fetched);
+	free(fetched);
 	return status;
 }
 

@@ -57,6 +57,7 @@ struct vc_spec_options {
 	const char *const *overrides; /* "workload.batch_size=8", as --set takes them */
 	size_t override_count;
 	struct vc_spec_cache *cache; /* NULL: none */
+	bool offline;                /* "hf:..." comes from the cache or not at all */
 };
 
 /*

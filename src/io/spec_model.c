@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "gguf_config.h"
+#include "hub.h"
 #include "source.h"
 #include "utf8.h"
 #include "yaml_place.h"
@@ -110,11 +111,11 @@ struct reading {
 	const struct vc_model_input *input;
 	struct vc_spec *spec;
 	struct vc_error_list *errors;
-	bool made;         /* the cache's model is the one */
-	cJSON *tree;       /* all layers merged; NULL: none */
-	bool metadata;     /* the tree is a GGUF file's metadata, which may not be enough */
-	char *path, *text; /* of model.config */
-	char *weights;     /* the path of weights; NULL: none */
+	bool made;           /* the cache's model is the one */
+	cJSON *tree;         /* all layers merged; NULL: none */
+	bool metadata;       /* the tree is a GGUF file's metadata, which may not be enough */
+	char *path, *text;   /* of model.config */
+	const char *weights; /* the path of weights; NULL: none */
 	struct vc_weight_file file;
 };
 
@@ -285,6 +286,9 @@ static void name_after(const char *path, char *name, size_t size)
 	while (start > path && start[-1] != '/') {
 		start--;
 	}
+	if (vc_hub_is_name(path)) {
+		end = start + strcspn(start, "@:");
+	}
 	for (const char *dot = end; dot > start + 1; dot--) {
 		if (strncmp(dot - 1, ".yaml", 5) == 0 || strncmp(dot - 1, ".yml", 4) == 0 ||
 		    strncmp(dot - 1, ".json", 5) == 0 || strncmp(dot - 1, ".gguf", 5) == 0 ||
@@ -430,19 +434,21 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
 {
 	struct reading reading = { .input = input, .spec = spec, .errors = errors };
 	enum vc_status status;
+	char *weights = NULL;
 
 	spec->model = model_memory(input, spec, &reading.made);
 	if (!spec->model) {
 		return fail_memory(&reading);
 	}
 	if (input->weights) {
-		reading.weights = strdup(input->weights);
+		weights = strdup(input->weights);
 	} else if (input->texts.weights) {
-		reading.weights = vc_path_join(input->folder, input->texts.weights);
+		weights = vc_path_join(input->folder, input->texts.weights);
 	}
-	if ((input->weights || input->texts.weights) && !reading.weights) {
+	if ((input->weights || input->texts.weights) && !weights) {
 		return fail_memory(&reading);
 	}
+	reading.weights = weights;
 	spec->request.model = spec->model;
 	if (reading.made) {
 		memcpy(spec->model->name, input->cache->name, sizeof spec->model->name);
@@ -455,7 +461,7 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
 	cJSON_Delete(reading.tree);
 	free(reading.path);
 	free(reading.text);
-	free(reading.weights);
+	free(weights);
 	vc_weight_file_drop(&reading.file);
 	return status;
 }
