@@ -48,6 +48,18 @@ static inline void vc_stream_step(struct vc_stream *stream)
 	stream->offset++;
 }
 
+/* The bytes that are at hand, which may be none; vc_stream_advance() takes some of them. */
+static inline const unsigned char *vc_stream_held(const struct vc_stream *stream, size_t *size)
+{
+	*size = stream->end - stream->begin;
+	return stream->buffer + stream->begin;
+}
+static inline void vc_stream_advance(struct vc_stream *stream, size_t size)
+{
+	stream->begin += size;
+	stream->offset += size;
+}
+
 /* How many bytes are left; UINT64_MAX when that is not known. */
 uint64_t vc_stream_left(const struct vc_stream *stream);
 
