@@ -67,14 +67,14 @@ struct vc_extra *config_extra(struct config *config, uint32_t stack, enum vc_mod
 		model->extra_count--;
 	}
 	extra = &model->extras[model->extra_count++];
-	*extra = (struct vc_extra){
-		.tensor = { .module = module,
-		            .split = table ? VC_SPLIT_VOCAB : VC_SPLIT_NONE,
-		            .out = out,
-		            .in = in,
-		            .count = 1 },
-		.stack = stack,
-	};
+	/* padding included, so that equal models are equal bytes */
+	memset(extra, 0, sizeof *extra);
+	extra->tensor.module = module;
+	extra->tensor.split = table ? VC_SPLIT_VOCAB : VC_SPLIT_NONE;
+	extra->tensor.out = out;
+	extra->tensor.in = in;
+	extra->tensor.count = 1;
+	extra->stack = stack;
 	return extra;
 }
 
