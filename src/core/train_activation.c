@@ -8,6 +8,7 @@
 
 #include "sat.h"
 #include "train_size.h"
+#include "train_static.h"
 
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct widths {
 	uint64_t inner_norms,
 	        inner_rows; /* norms on queries and keys; 4 bytes of statistics each */
 	bool routed_gated, layer_norm, stepwise_gelu;
+	bool raised; /* norms compute in a wider type than the layer */
 };
 
 /* Bytes per token: what tensor parallelism leaves whole, and what it divides. */
@@ -156,7 +158,11 @@ static struct share eager_saved(const struct widths *w)
 	uint64_t inner = sat_add(sat_mul(6, w->inner_norms), sat_mul(4, w->inner_rows));
 
 	return (struct share){
-		.whole = sat_mul(w->norms, sat_add(sat_mul(w->layer_norm ? 4 : 8, w->hidden), 4)),
+		.whole = sat_mul(w->norms, sat_add(sat_mul(w->layer_norm ? 4
+		                                           : w->raised   ? 8
+		                                                         : 6,
+		                                           w->hidden),
+		                                   4)),
 		.divided = sat_add(sat_add(attention_bytes(w), sat_mul(4, w->summed_heads)),
 		                   sat_add(inner, sat_add(ffn, expert_bytes(w)))),
 	};
@@ -269,7 +275,10 @@ struct layers {
  * dropout and its mask (5 a s of Korthikanti et al.). */
 static uint64_t score_bytes(const struct layers *layers, const struct widths *w)
 {
-	uint64_t each = layers->policy->style == TRAIN_STYLE_FUSED ? 5 : 6;
+	/* in fp32 the probabilities are the only copy: 4 bytes, of which in_precision() makes 2 */
+	uint64_t each = layers->policy->style == TRAIN_STYLE_FUSED    ? 5
+	                : train_precision_bytes(layers->request) == 4 ? 2
+	                                                              : 6;
 
 	if (layers->request->workload.attn_implementation != VC_ATTENTION_EAGER) {
 		return 0;
@@ -287,18 +296,20 @@ static uint64_t adapter_inputs(const struct layers *layers, const struct vc_laye
 	                     : vc_dtype_bytes(training->adapter_precision, 1);
 	struct vc_tensor tensors[VC_MAX_LAYER_TENSORS];
 	size_t count = vc_layer_tensors(kind, hidden, tensors);
-	uint64_t elements = 0;
+	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct vc_tensor *t = &tensors[i];
 		uint64_t copies = t->active ? t->active : t->count;
+		uint64_t each = sat_mul(e, sat_add(t->in, training->lora.rank));
 
+		/* DoRA scales both results, arxiv.org/abs/2402.09353, and keeps them */
+		each = sat_add(each, training->lora.dora ? sat_mul(2 + e, t->out) : 0);
 		if (train_is_target(&training->lora, t)) {
-			elements = sat_add(elements,
-			                   sat_mul(copies, sat_add(t->in, training->lora.rank)));
+			bytes = sat_add(bytes, sat_mul(copies, each));
 		}
 	}
-	return sat_mul(e, elements);
+	return bytes;
 }
 
 static struct share style_saved(const struct layers *layers, const struct layer_shape *shape)
@@ -372,6 +383,7 @@ static void add_kind(struct layers *layers, const struct vc_layer_kind *kind, ui
 		shape.widths.outputs =
 		        request->training.method == VC_TRAINING_FULL ? shape.widths.outputs : 0;
 	}
+	shape.widths.raised = train_precision_bytes(request) < 4;
 	shape.widths.stepwise_gelu =
 	        layers->policy->stock_modules && train_stepwise_gelu(request->model);
 	w = shape.widths;

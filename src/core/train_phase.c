@@ -331,7 +331,8 @@ static uint32_t share_of_transient(const struct train_job *job)
 		return f->kept;
 	}
 	if (train_is_zero(job->request)) {
-		return train_policy(VC_ENGINE_DEEPSPEED)->fragmentation.eager;
+		f = &train_policy(VC_ENGINE_DEEPSPEED)->fragmentation;
+		return is_full(job) ? f->eager : f->sharded_eager;
 	}
 	if (is_sharded(job)) {
 		return fused ? f->sharded_fused : f->sharded_eager;

@@ -65,7 +65,7 @@ static const struct train_policy policies[VC_ENGINE_COUNT] = {
 	[VC_ENGINE_DEEPSPEED] = { .summary = "DeepSpeed ZeRO",
 	                          .logits = { 14, 8, 14, 0, 0 },
 	                          .stock_modules = true,
-	                          .fragmentation = { 170000, 170000, 170000, 170000, 170000 },
+	                          .fragmentation = { 170000, 170000, 300000, 300000, 170000 },
 	                          .keeps_gradients = true,
 	                          .bf16_master = true,
 	                          .compiled_widths = 13,

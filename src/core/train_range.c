@@ -231,7 +231,8 @@ void train_range(const struct train_job *job, const struct train_peak *peak, uin
 	 * blocks back until then. */
 	need = sat_sub(total_bytes, sat_sub(peak->fragmentation, squeezed));
 	ledger->need_bytes = sat_add(need, sat_mul(1024, root(spread.high)));
-	add(&spread, peak->fragmentation, (struct shares){ 400, 360 });
+	add(&spread, peak->fragmentation,
+	    (struct shares){ peak->name == TRAIN_PHASE_STEP ? 450 : 390, 355 });
 	ledger->low_bytes = sat_sub(total_bytes, sat_mul(1024, root(spread.low)));
 	ledger->high_bytes = sat_add(total_bytes, sat_mul(1024, root(spread.high)));
 }

@@ -152,6 +152,8 @@ static void offload(const struct vc_request *request, struct train_static *s)
 	s->host_master = s->master;
 	s->master = 0;
 	s->host_gradients = sat_div_up(sat_mul(4, s->trained), layout->data);
+	/* ZeRO-Offload (arxiv.org/abs/2101.06840) moves gradients as they come: buckets remain. */
+	s->gradients = train_is_zero(request) ? 0 : s->gradients;
 	if (!parameters || layout->zero_stage < 3) {
 		return;
 	}
