@@ -97,7 +97,7 @@ uint64_t layer_tokens(const struct vc_mixer *m, const struct cache_format *forma
 	return tokens;
 }
 
-static uint64_t encoder_tokens(const struct vc_model *model, const struct cache_format *format)
+uint64_t cache_encoder_tokens(const struct vc_model *model, const struct cache_format *format)
 {
 	for (uint32_t i = 0; i < model->stack_count; i++) {
 		if (model->stacks[i].role != VC_STACK_DECODER &&
@@ -187,7 +187,8 @@ static struct cache layer_cache(const struct vc_model *model, const struct vc_la
 		uint64_t state = layer_state_bytes(m, hidden, format, tensor);
 
 		add_mixer(m, format, tensor,
-		          cross ? encoder_tokens(model, format) : layer_tokens(m, format), &each);
+		          cross ? cache_encoder_tokens(model, format) : layer_tokens(m, format),
+		          &each);
 		each.state_bytes = sat_add(each.state_bytes, state);
 		each.state_layers |= state > 0;
 	}

@@ -49,6 +49,9 @@ uint64_t layer_token_bytes(const struct vc_mixer *mixer, const struct cache_form
 uint64_t layer_state_bytes(const struct vc_mixer *mixer, uint64_t hidden,
                            const struct cache_format *format, uint32_t tensor);
 
+/* Tokens of an encoder whose keys and values cross-attention keeps. */
+uint64_t cache_encoder_tokens(const struct vc_model *model, const struct cache_format *format);
+
 /* Tokens for which a layer keeps keys and values, whole pages. */
 uint64_t layer_tokens(const struct vc_mixer *mixer, const struct cache_format *format);
 

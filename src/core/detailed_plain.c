@@ -42,7 +42,8 @@ static void add_cache(struct plain *plain)
 	serving_cache_init(&cache, plain->request, plain->weights.range, &traits);
 	for (uint32_t i = 0; i < cache.spec_count; i++) {
 		const struct cache_spec *spec = &cache.specs[i];
-		uint64_t tokens = workload->sequence_length;
+		uint64_t tokens =
+		        spec->encoder_tokens > 0 ? spec->encoder_tokens : workload->sequence_length;
 
 		tokens = spec->window > 0 && spec->window < tokens ? spec->window : tokens;
 		kv = sat_add(kv, sat_mul3(spec->layers, spec->token_bytes, tokens));

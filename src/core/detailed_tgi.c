@@ -28,7 +28,9 @@ enum vc_status vc_estimate_tgi(const struct vc_request *request, struct vc_ledge
 	};
 	static const struct forward_traits forward_traits = { .hidden_copies = 4,
 		                                              .element_bytes = 2 };
-	struct cache_traits cache_traits = { .block_tokens = 16, .latent_multiple = 1 };
+	struct cache_traits cache_traits = { .block_tokens = 16,
+		                             .latent_multiple = 1,
+		                             .encoder_in_pool = true };
 	struct forward_widths widths = forward_widths(request);
 	struct serving_parts parts = { .budget_ppm = BUDGET_PPM, .spread_ppm = 70000 };
 	struct serving_cache cache;

@@ -50,7 +50,8 @@ static uint64_t latent_bytes(const struct vc_mixer *m, const struct vc_request *
 static struct cache_spec mixer_spec(const struct vc_mixer *m, const struct vc_request *request,
                                     const struct cache_traits *traits, uint64_t hidden)
 {
-	struct cache_format format = { .dtype = request->workload.kv_cache_precision,
+	struct cache_format format = { .tokens = request->workload.sequence_length,
+		                       .dtype = request->workload.kv_cache_precision,
 		                       .state_dtype = request->workload.precision };
 	uint32_t tensor = request->parallelism.tensor;
 	struct cache_spec spec = { .layers = 1 };
@@ -61,6 +62,9 @@ static struct cache_spec mixer_spec(const struct vc_mixer *m, const struct vc_re
 		spec.token_bytes = layer_token_bytes(m, &format, tensor, 1);
 		spec.window = traits->hybrid ? m->window : 0;
 		spec.chunked = m->window_is_chunk;
+	} else if (m->type == VC_MIXER_CROSS_ATTENTION) {
+		spec.token_bytes = layer_token_bytes(m, &format, tensor, 1);
+		spec.encoder_tokens = cache_encoder_tokens(request->model, &format);
 	} else {
 		spec.state_bytes = layer_state_bytes(m, hidden, &format, tensor);
 	}
@@ -76,6 +80,7 @@ static void add_spec(struct serving_cache *cache, const struct cache_spec *spec)
 		struct cache_spec *known = &cache->specs[i];
 
 		if ((known->token_bytes == spec->token_bytes && known->window == spec->window &&
+		     known->encoder_tokens == spec->encoder_tokens &&
 		     known->state_bytes == spec->state_bytes) ||
 		    i == MAX_CACHE_SPECS - 1) {
 			known->layers++;
@@ -87,17 +92,49 @@ static void add_spec(struct serving_cache *cache, const struct cache_spec *spec)
 
 /* Bytes that a token of the pool takes in one layer. */
 static uint64_t pool_token_bytes(const struct vc_mixer *m, const struct cache_traits *traits,
-                                 uint64_t token_bytes)
+                                 const struct cache_spec *spec)
 {
-	if (traits->sliding_ppm == 0 || m->window == 0) {
-		return token_bytes;
+	if (spec->encoder_tokens > 0) {
+		return 0;
 	}
-	return sat_scale_up(token_bytes, traits->sliding_ppm, 1000000);
+	if (traits->sliding_ppm == 0 || m->window == 0) {
+		return spec->token_bytes;
+	}
+	return sat_scale_up(spec->token_bytes, traits->sliding_ppm, 1000000);
+}
+
+static void add_mixer(struct serving_cache *cache, const struct vc_mixer *m,
+                      const struct vc_request *request, uint64_t hidden)
+{
+	struct cache_spec spec = mixer_spec(m, request, &cache->traits, hidden);
+
+	if (cache->traits.encoder_in_pool && spec.encoder_tokens > 0) {
+		cache->pool_tokens = spec.encoder_tokens;
+		spec.encoder_tokens = 0;
+	}
+	add_spec(cache, &spec);
+	cache->token_bytes =
+	        sat_add(cache->token_bytes, pool_token_bytes(m, &cache->traits, &spec));
+}
+
+/* Cross-attention's keys and values of one sequence. */
+static uint64_t encoder_bytes(const struct serving_cache *cache)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < cache->spec_count; i++) {
+		const struct cache_spec *spec = &cache->specs[i];
+		uint64_t tokens = sat_round_up(spec->encoder_tokens, cache->traits.block_tokens);
+
+		bytes = sat_add(bytes, sat_mul3(spec->layers, spec->token_bytes, tokens));
+	}
+	return bytes;
 }
 
 static bool uniform(const struct serving_cache *cache)
 {
-	return cache->spec_count == 1 && cache->specs[0].state_bytes == 0;
+	return cache->spec_count == 1 && cache->specs[0].state_bytes == 0 &&
+	       cache->specs[0].encoder_tokens == 0;
 }
 
 /* One page size for all: the largest layer's; where states are larger than an attention page, its
@@ -158,13 +195,7 @@ void serving_cache_init(struct serving_cache *cache, const struct vc_request *re
 		const struct vc_layer_kind *kind = &model->kinds[stack->pattern[i]];
 
 		for (uint32_t m = 0; m < kind->mixer_count; m++) {
-			struct cache_spec spec =
-			        mixer_spec(&kind->mixers[m], request, traits, stack->hidden_size);
-
-			add_spec(cache, &spec);
-			cache->token_bytes = sat_add(
-			        cache->token_bytes,
-			        pool_token_bytes(&kind->mixers[m], traits, spec.token_bytes));
+			add_mixer(cache, &kind->mixers[m], request, stack->hidden_size);
 		}
 	}
 	add_draft_layers(cache);
@@ -200,6 +231,7 @@ static uint64_t layer_blocks(const struct serving_cache *cache, const struct cac
 		                                 cache->traits.block_tokens *
 		                                 cache->traits.block_tokens);
 	}
+	length = spec->encoder_tokens > 0 ? spec->encoder_tokens : length;
 	if (spec->window == 0) {
 		return sat_div_up(length, tokens);
 	}
@@ -233,10 +265,12 @@ static uint64_t block_bytes(const struct serving_cache *cache)
 
 uint64_t serving_cache_bytes(const struct serving_cache *cache, uint64_t length, uint64_t sequences)
 {
+	length = sat_add(length, cache->pool_tokens);
 	if (uniform(cache) || !cache->traits.hybrid) {
 		uint64_t bytes = sat_mul(sat_round_up(length, cache->traits.block_tokens),
 		                         cache->token_bytes);
 
+		bytes = sat_add(bytes, encoder_bytes(cache));
 		for (uint32_t i = 0; i < cache->spec_count; i++) {
 			bytes = sat_add(bytes, sat_mul(cache->specs[i].layers,
 			                               cache->specs[i].state_bytes));
@@ -259,6 +293,10 @@ uint64_t serving_cache_tokens(const struct serving_cache *cache, uint64_t pool_b
 {
 	uint64_t block, blocks, each;
 
+	if (encoder_bytes(cache) > 0 && !cache->traits.hybrid) {
+		each = serving_cache_bytes(cache, length, 1);
+		return sat_mul(pool_bytes / each, length);
+	}
 	if (uniform(cache) || !cache->traits.hybrid) {
 		block = sat_mul(cache->token_bytes, cache->traits.block_tokens);
 		return block > 0 ? sat_mul(pool_bytes / block, cache->traits.block_tokens) : 0;

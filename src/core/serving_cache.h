@@ -14,6 +14,7 @@ struct cache_traits {
 	bool hybrid;              /* sliding and recurrent layers get pools of their own size */
 	uint32_t latent_multiple; /* latent entries are padded to so many elements; 1: not */
 	uint32_t sliding_ppm;     /* share of a pool's tokens that sliding layers hold; 0: all */
+	bool encoder_in_pool;     /* an encoder's tokens take slots of every layer */
 	bool latent_expanded;     /* keys and values of every head are cached instead */
 	uint32_t draft_layers, draft_tokens; /* speculative decoding */
 	uint64_t max_num_batched_tokens;     /* a sliding layer also holds a step's new tokens */
@@ -25,7 +26,8 @@ struct cache_spec {
 	uint64_t token_bytes; /* of one layer */
 	uint64_t window;      /* 0: all tokens */
 	bool chunked;
-	uint64_t state_bytes; /* of one layer and sequence; then token_bytes is 0 */
+	uint64_t encoder_tokens; /* cross-attention keeps these instead; 0: the sequence's */
+	uint64_t state_bytes;    /* of one layer and sequence; then token_bytes is 0 */
 };
 
 struct serving_cache {
@@ -33,6 +35,7 @@ struct serving_cache {
 	uint32_t spec_count;
 	struct cache_spec specs[MAX_CACHE_SPECS];
 	uint64_t token_bytes;  /* over all layers, windows ignored */
+	uint64_t pool_tokens;  /* of an encoder, beside each sequence's own */
 	uint64_t group_layers; /* layers that one block of the pool serves */
 	uint64_t page_bytes;   /* of one layer's block */
 	uint64_t page_tokens;  /* of a full-attention layer's block */

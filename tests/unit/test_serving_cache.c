@@ -124,13 +124,47 @@ static void test_states_share_pages(void **state)
 	assert_u64(serving_cache_bytes(&cache, 5440, 1), (10ull + 3) * 12 * 544 * 2048);
 }
 
+/* whisper-tiny: four decoder layers of 6 heads x 64, each with keys and values of its own tokens
+ * and of the encoder's 1,500: 2 x 6 x 64 x 2 = 1,536 bytes a token and layer of either kind. */
+static void test_cross_attention(void **state)
+{
+	static const struct decoder tiny = { 384, 4, 6, 6, 1536, 51865 };
+	struct cache_traits traits = { .block_tokens = 1, .latent_multiple = 1 };
+	struct serving_cache cache;
+
+	(void)state;
+	serving_model(&model, &tiny, "whisper", 448);
+	model.kinds[0].mixers[1] = model.kinds[0].mixers[0];
+	model.kinds[0].mixers[1].type = VC_MIXER_CROSS_ATTENTION;
+	model.kinds[0].mixers[1].causal = false;
+	model.kinds[0].mixer_count = 2;
+	model.stacks[0].role = VC_STACK_DECODER;
+	model.stacks[1] = (struct vc_stack){ .role = VC_STACK_ENCODER, .fixed_tokens = 1500 };
+	model.stack_count = 2;
+	cache_of(&cache, &traits, 1);
+	assert_u64(serving_cache_bytes(&cache, 448, 1), (448 + 1500) * 4 * 1536);
+	assert_u64(serving_cache_bytes(&cache, 448, 3), 3 * (448 + 1500) * 4 * 1536);
+	assert_u64(serving_cache_tokens(&cache, 2 * 11968512 + 1, 448), 2 * 448);
+	/* groups of the two kinds, blocks of 16 tokens: 28 of the sequence, 94 of the encoder */
+	traits.hybrid = true;
+	traits.block_tokens = 16;
+	cache_of(&cache, &traits, 1);
+	assert_u64(serving_cache_bytes(&cache, 448, 1), (28 + 94) * 16 * 4 * 1536);
+	/* one block table: the encoder's tokens take slots of all eight caches */
+	traits = (struct cache_traits){ .block_tokens = 1,
+		                        .latent_multiple = 1,
+		                        .encoder_in_pool = true };
+	cache_of(&cache, &traits, 1);
+	assert_u64(serving_cache_bytes(&cache, 448, 1), (448 + 1500) * 8 * 1536);
+	assert_u64(serving_cache_tokens(&cache, 8 * 1536 * 5000, 448), 5000);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_uniform),
-		cmocka_unit_test(test_sliding_groups),
-		cmocka_unit_test(test_latent),
-		cmocka_unit_test(test_states_share_pages),
+		cmocka_unit_test(test_uniform),         cmocka_unit_test(test_sliding_groups),
+		cmocka_unit_test(test_latent),          cmocka_unit_test(test_states_share_pages),
+		cmocka_unit_test(test_cross_attention),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
