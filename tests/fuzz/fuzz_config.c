@@ -14,10 +14,28 @@ static void need(bool condition)
 	}
 }
 
-static void estimate(const struct vc_model *model, enum vc_method method)
+/* A card of no make, so that every engine of the detailed method has something to fill. */
+static const struct vc_gpu gpu = {
+	.id = "fuzz",
+	.name = "fuzz",
+	.family = "fuzz",
+	.vendor = VC_VENDOR_NVIDIA,
+	.architecture = "Ampere",
+	.compute_capability = 80,
+	.memory_bytes = 80000000000,
+	.driver_bytes = 85899345920,
+	.supports_bf16 = true,
+};
+
+static void estimate(const struct vc_model *model, enum vc_method method, enum vc_task task,
+                     enum vc_engine engine)
 {
 	static struct vc_ledger ledger;
-	struct vc_request request = { .model = model, .method = method };
+	struct vc_request request = { .model = model,
+		                      .method = method,
+		                      .workload.task = task,
+		                      .engine.name = engine,
+		                      .gpu = &gpu };
 	struct vc_error error = { .status = VC_OK };
 	enum vc_status status = vc_estimate(&request, &ledger, &error);
 
@@ -37,8 +55,11 @@ static void use(const struct vc_model *model)
 	} else {
 		need(error.status == VC_OVERFLOW);
 	}
-	estimate(model, VC_METHOD_RULE);
-	estimate(model, VC_METHOD_DETAILED);
+	estimate(model, VC_METHOD_RULE, VC_TASK_INFERENCE, VC_ENGINE_NONE);
+	for (int i = VC_ENGINE_NONE; i < VC_ENGINE_COUNT; i++) {
+		estimate(model, VC_METHOD_DETAILED, VC_TASK_INFERENCE, (enum vc_engine)i);
+		estimate(model, VC_METHOD_DETAILED, VC_TASK_TRAINING, (enum vc_engine)i);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
