@@ -45,11 +45,10 @@ struct arguments {
 	const char *columns, *sort_column; /* of compare */
 	const char *output;                /* the file that results go to; NULL: standard output */
 	uint64_t jobs;
-	const char *junit, *sarif, *base, *max_increase;
+	const char *junit, *sarif, *base, *max_increase, *policy;
 	bool github, mig;
 	bool offline; /* nothing is fetched from a hub */
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
-	uint64_t max_increase_bytes, max_increase_ppm; /* of max_increase, one of them */
 	struct text_list gpus, catalogs, vary;
 	struct text_list settings; /* "FIELD=VALUE" in the order in which they were given */
 	struct text_list operands;

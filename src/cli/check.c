@@ -3,19 +3,35 @@
 
 #include "change.h"
 #include "commands.h"
+#include "policy.h"
 #include "print_text.h"
 #include "quantity.h"
 #include "report.h"
 #include "session.h"
 #include "spec_list.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* What is asked: by the command line, or by one rule of a policy. */
+struct limits {
+	const char *rule; /* its name; NULL: the command line's */
+	struct text_list gpus;
+	uint64_t max_gpus; /* 0: not given; of the following too */
+	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
+	bool compared;
+	uint64_t max_increase_bytes, max_increase_ppm;
+};
 
 struct gate {
 	const struct arguments *arguments;
 	struct session session;
 	enum byte_unit unit;
+	struct limits limits; /* that are being checked */
+	struct vc_policy *policy;
+	char today[11];
 	struct check_results results;
 };
 
@@ -50,7 +66,7 @@ static void say(struct check_result *result, const char *format, const char *a, 
 
 static bool enough_headroom(const struct gate *gate, const struct vc_candidate *candidate)
 {
-	uint64_t asked = gate->arguments->min_headroom_ppm;
+	uint64_t asked = gate->limits.min_headroom_ppm;
 
 	return asked == 0 ||
 	       (candidate->headroom_bytes >= 0 &&
@@ -61,7 +77,7 @@ static bool enough_headroom(const struct gate *gate, const struct vc_candidate *
 static bool cheap_enough(const struct gate *gate, const struct vc_candidate *candidate)
 {
 	const struct vc_price *price = &candidate->gpu->price;
-	uint64_t limit = gate->arguments->max_price_micros;
+	uint64_t limit = gate->limits.max_price_micros;
 
 	return limit == 0 ||
 	       (price->known &&
@@ -97,7 +113,7 @@ static void explain_gpu(const struct gate *gate, const struct vc_candidate *cand
 
 static uint32_t gpus_allowed(const struct gate *gate, const struct vc_spec *spec)
 {
-	uint64_t most = gate->arguments->max_gpus;
+	uint64_t most = gate->limits.max_gpus;
 
 	if (most == 0) {
 		return vc_spec_gives(spec, "hardware.max_gpus") ? spec->hardware.max_gpus : 1;
@@ -150,7 +166,7 @@ static bool check_memory(struct gate *gate, const struct vc_spec *spec,
 		return false;
 	}
 	result->need_bytes = ledger.recommended_bytes;
-	result->have_bytes = gate->arguments->max_memory_bytes;
+	result->have_bytes = gate->limits.max_memory_bytes;
 	format_quantity(need, sizeof need, result->need_bytes, gate->unit, ROUND_UP);
 	format_quantity(limit, sizeof limit, result->have_bytes, gate->unit, ROUND_DOWN);
 	say(result, "needs %s; at most %s is allowed%s", need, limit, "");
@@ -220,10 +236,10 @@ static void explain_increase(const struct gate *gate, const struct change *chang
 /* "5%" of the old total, or "2GB". */
 static uint64_t allowed_increase(const struct gate *gate, uint64_t old_bytes)
 {
-	if (gate->arguments->max_increase_bytes) {
-		return gate->arguments->max_increase_bytes;
+	if (gate->limits.max_increase_bytes) {
+		return gate->limits.max_increase_bytes;
 	}
-	return old_bytes / 1000000 * gate->arguments->max_increase_ppm;
+	return old_bytes / 1000000 * gate->limits.max_increase_ppm;
 }
 
 static bool check_increase(struct gate *gate, const struct vc_spec *spec,
@@ -267,12 +283,16 @@ static bool check_gpus(struct gate *gate, const struct vc_spec *spec,
                        const struct vc_request *request)
 {
 	struct gpu_list list = { .gpus = malloc(gate->session.catalog.count * sizeof *list.gpus) };
+	struct arguments named = *gate->arguments;
+	struct session session = gate->session;
 	bool judged = list.gpus != NULL;
 
 	if (!judged) {
 		report_no_memory();
 	}
-	judged = judged && session_choose(&gate->session, spec, &list);
+	named.gpus = gate->limits.gpus;
+	session.arguments = &named;
+	judged = judged && session_choose(&session, spec, &list);
 	for (size_t i = 0; judged && i < list.count; i++) {
 		judged = check_gpu(gate, spec, request, list.gpus[i]);
 	}
@@ -280,35 +300,144 @@ static bool check_gpus(struct gate *gate, const struct vc_spec *spec,
 	return judged;
 }
 
-static bool check_spec(struct gate *gate, const struct vc_spec *spec)
+static bool check_limits(struct gate *gate, const struct vc_spec *spec,
+                         const struct vc_request *request)
 {
-	const struct arguments *arguments = gate->arguments;
-	bool gpus = arguments->gpus.count || vc_spec_gives(spec, "hardware.gpus");
-	struct vc_request request = spec->request;
-	bool judged = session_catalog(&gate->session, spec->budget.currency);
+	const struct limits *limits = &gate->limits;
+	bool gpus = limits->gpus.count || (!limits->rule && vc_spec_gives(spec, "hardware.gpus"));
+	bool judged = true;
 
-	session_request(&gate->session, &request);
-	if (judged && !gpus && !arguments->max_memory_bytes && !arguments->max_price_micros &&
-	    !arguments->base) {
+	if (!gpus && !limits->max_memory_bytes && !limits->max_price_micros && !limits->compared) {
 		fprintf(stderr,
 		        "vramcalc check: %s: nothing to check against (expected --gpu, "
-		        "--max-memory, --max-price, --base or hardware.gpus)\n",
+		        "--max-memory, --max-price, --base, --policy or hardware.gpus)\n",
 		        spec->source);
 		return false;
 	}
-	if (judged && gpus) {
-		judged = check_gpus(gate, spec, &request);
+	if (gpus) {
+		judged = check_gpus(gate, spec, request);
 	}
-	if (judged && arguments->max_memory_bytes) {
-		judged = check_memory(gate, spec, &request);
+	if (judged && limits->max_memory_bytes) {
+		judged = check_memory(gate, spec, request);
 	}
-	if (judged && arguments->max_price_micros && !gpus) {
-		judged = check_price(gate, spec, &request);
+	if (judged && limits->max_price_micros && !gpus) {
+		judged = check_price(gate, spec, request);
 	}
-	if (judged && arguments->base) {
-		judged = check_increase(gate, spec, &request);
+	if (judged && limits->compared) {
+		judged = check_increase(gate, spec, request);
 	}
 	return judged;
+}
+
+/* ---- Rules of a policy ---- */
+
+static bool matches(const struct vc_policy_rule *rule, const char *spec)
+{
+	for (uint32_t i = 0; i < rule->specs_count; i++) {
+		if (fnmatch(rule->specs[i], spec, 0) == 0) {
+			return true;
+		}
+	}
+	return rule->specs_count == 0;
+}
+
+static const struct vc_policy_exception *exception_of(const struct vc_policy_rule *rule,
+                                                      const char *spec)
+{
+	for (uint32_t i = 0; i < rule->exceptions_count; i++) {
+		if (fnmatch(rule->exceptions[i].spec, spec, 0) == 0) {
+			return &rule->exceptions[i];
+		}
+	}
+	return NULL;
+}
+
+/* The reader has seen to it that the texts are well-formed. */
+static struct limits rule_limits(const struct gate *gate, struct vc_policy_rule *rule)
+{
+	struct limits limits = { .rule = rule->name };
+
+	if (rule->gpu) {
+		limits.gpus = (struct text_list){ (const char **)&rule->gpu, 1 };
+	}
+	if (rule->max_gpus) {
+		vc_quantity_parse(VC_QUANTITY_COUNT, rule->max_gpus, &limits.max_gpus);
+	}
+	if (rule->max_memory) {
+		vc_quantity_parse(VC_QUANTITY_BYTES, rule->max_memory, &limits.max_memory_bytes);
+	}
+	if (rule->min_headroom) {
+		vc_quantity_parse(VC_QUANTITY_PPM, rule->min_headroom, &limits.min_headroom_ppm);
+	}
+	if (rule->max_price) {
+		vc_quantity_parse(VC_QUANTITY_MICROS, rule->max_price, &limits.max_price_micros);
+	}
+	if (rule->max_increase && gate->arguments->base) {
+		limits.compared = true;
+		vc_policy_increase(rule->max_increase, &limits.max_increase_ppm,
+		                   &limits.max_increase_bytes);
+	}
+	return limits;
+}
+
+/* Names the rule in its results, and lets an exception that still holds forgive them. */
+static void apply_exception(struct gate *gate, const struct vc_policy_rule *rule, const char *spec,
+                            size_t first)
+{
+	const struct vc_policy_exception *exception = exception_of(rule, spec);
+	bool holds = exception && strcmp(gate->today, exception->expires) <= 0;
+
+	for (size_t i = first; i < gate->results.count; i++) {
+		struct check_result *result = &gate->results.items[i];
+
+		text_append(result->message, sizeof result->message, " (rule \"%s\"", rule->name);
+		if (exception && !result->pass) {
+			text_append(result->message, sizeof result->message,
+			            holds ? "; excepted until %s: %s"
+			                  : "; its exception ended on %s: %s",
+			            exception->expires, exception->reason);
+		}
+		text_append(result->message, sizeof result->message, ")");
+		if (holds && !result->pass) {
+			result->pass = true;
+			gate->results.failed--;
+		}
+	}
+}
+
+static bool check_policy(struct gate *gate, const struct vc_spec *spec,
+                         const struct vc_request *request)
+{
+	bool judged = true;
+
+	for (uint32_t i = 0; judged && i < gate->policy->rules_count; i++) {
+		struct vc_policy_rule *rule = &gate->policy->rules[i];
+		size_t first = gate->results.count;
+
+		if (!matches(rule, spec->source)) {
+			continue;
+		}
+		gate->limits = rule_limits(gate, rule);
+		if (rule->max_increase && !gate->limits.compared && !rule->gpu &&
+		    !rule->max_memory && !rule->max_price) {
+			continue; /* a rule about growth says nothing without a base */
+		}
+		judged = check_limits(gate, spec, request);
+		apply_exception(gate, rule, spec->source, first);
+	}
+	return judged;
+}
+
+static bool check_spec(struct gate *gate, const struct vc_spec *spec)
+{
+	struct vc_request request = spec->request;
+
+	if (!session_catalog(&gate->session, spec->budget.currency)) {
+		return false;
+	}
+	session_request(&gate->session, &request);
+	return gate->policy ? check_policy(gate, spec, &request)
+	                    : check_limits(gate, spec, &request);
 }
 
 static bool read_and_check(struct gate *gate, const char *name)
@@ -363,34 +492,51 @@ static bool report(struct gate *gate, struct output *out)
 	return written;
 }
 
-/* --max-increase is a share with a percent sign, else a size. */
-static bool read_increase(struct arguments *arguments)
+static bool read_limits(struct gate *gate)
 {
-	const char *text = arguments->max_increase;
-	char number[64];
-	size_t length = text ? strlen(text) : 0;
+	const struct arguments *arguments = gate->arguments;
 
-	if (!text) {
+	gate->limits = (struct limits){ .gpus = arguments->gpus,
+		                        .max_gpus = arguments->max_gpus,
+		                        .max_memory_bytes = arguments->max_memory_bytes,
+		                        .max_price_micros = arguments->max_price_micros,
+		                        .min_headroom_ppm = arguments->min_headroom_ppm,
+		                        .compared = arguments->base != NULL };
+	if (arguments->max_increase &&
+	    !vc_policy_increase(arguments->max_increase, &gate->limits.max_increase_ppm,
+	                        &gate->limits.max_increase_bytes)) {
+		fprintf(stderr,
+		        "vramcalc check: --max-increase: %s is neither (expected a share "
+		        "such as 5%% or a size such as 2GB)\n",
+		        arguments->max_increase);
+		return false;
+	}
+	return true;
+}
+
+/* Exceptions end on a day; SOURCE_DATE_EPOCH stands for today where it is set. */
+static void read_today(char today[11])
+{
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+	struct tm date;
+
+	if (!gmtime_r(&now, &date) || strftime(today, 11, "%Y-%m-%d", &date) == 0) {
+		snprintf(today, 11, "9999-12-31");
+	}
+}
+
+static bool read_policy(struct gate *gate)
+{
+	struct vc_error_list errors = { 0 };
+
+	if (!gate->arguments->policy) {
 		return true;
 	}
-	if (length > 1 && length < sizeof number && text[length - 1] == '%') {
-		memcpy(number, text, length - 1);
-		number[length - 1] = '\0';
-		if (vc_quantity_parse(VC_QUANTITY_PPM, number, &arguments->max_increase_ppm) ==
-		            VC_QUANTITY_OK &&
-		    arguments->max_increase_ppm <= 100000000) {
-			arguments->max_increase_ppm /= 100;
-			return true;
-		}
-	} else if (vc_quantity_parse(VC_QUANTITY_BYTES, text, &arguments->max_increase_bytes) ==
-	           VC_QUANTITY_OK) {
-		return true;
-	}
-	fprintf(stderr,
-	        "vramcalc check: --max-increase: %s is neither (expected a share such as 5%% "
-	        "or a size such as 2GB)\n",
-	        text);
-	return false;
+	gate->policy = vc_policy_read(gate->arguments->policy, &errors);
+	report_errors(&errors);
+	read_today(gate->today);
+	return gate->policy != NULL;
 }
 
 int check_command(struct arguments *arguments)
@@ -402,7 +548,7 @@ int check_command(struct arguments *arguments)
 
 	output_open(&out, arguments);
 	gate.unit = out.unit;
-	if (!read_increase(arguments)) {
+	if (!read_limits(&gate) || !read_policy(&gate)) {
 		return EXIT_WRONG_INPUT;
 	}
 	all = spec_list_open(&specs, &arguments->operands);
@@ -411,6 +557,9 @@ int check_command(struct arguments *arguments)
 	}
 	all = report(&gate, &out) && all;
 	session_close(&gate.session);
+	if (gate.policy) {
+		vc_policy_free(gate.policy);
+	}
 	free(gate.results.items);
 	spec_list_close(&specs);
 	return all ? gate.results.failed ? EXIT_DOES_NOT_FIT : EXIT_FITS : EXIT_WRONG_INPUT;

@@ -23,6 +23,11 @@ static const struct example check_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example diff_examples[] = {
+	{ "vramcalc diff small.yaml model.yaml", "what is the difference, and why?" },
+	{ NULL, NULL },
+};
+
 static const struct example pack_examples[] = {
 	{ "vramcalc pack llama-2-7b:3 bert-base --gpu a100-80gb-sxm",
 	  "three servers and an encoder that share GPUs" },
@@ -165,6 +170,18 @@ const struct command command_table[] = {
 	          "folder stands for the specs in it. The exit status is 0 when everything "
 	          "passes, 1 when something fails, 2 when an input is wrong.",
 	  .examples = check_examples },
+	{ .name = "diff",
+	  .bit = ON_DIFF,
+	  .run = diff_command,
+	  .operands = "OLD NEW",
+	  .least = 2,
+	  .most = 2,
+	  .completion = COMPLETE_FILES,
+	  .summary = "show two versions of a spec side by side, and why memory changed",
+	  .description = "Compares the two ledgers component by component and names the fields "
+	                 "that differ. OLD is a spec, a folder that holds a file of NEW's name, or "
+	                 "git:REV for NEW as it was in that revision.",
+	  .examples = diff_examples },
 	{ .name = "pack",
 	  .bit = ON_PACK,
 	  .run = pack_command,

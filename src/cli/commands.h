@@ -8,6 +8,7 @@ int plan_command(struct arguments *arguments);
 int compare_command(struct arguments *arguments);
 int check_command(struct arguments *arguments);
 int pack_command(struct arguments *arguments);
+int diff_command(struct arguments *arguments);
 int solve_command(struct arguments *arguments);
 int advise_command(struct arguments *arguments);
 int diagnose_command(struct arguments *arguments);

@@ -57,10 +57,11 @@ enum command_set {
 	ON_COMPARE = 1 << 11,
 	ON_CHECK = 1 << 12,
 	ON_PACK = 1 << 13,
+	ON_DIFF = 1 << 14,
 	ON_IMPORT = 1 << 9,
 	ON_SCHEMA = 1 << 10,
 	ON_LISTS = ON_GPUS | ON_MODELS | ON_PRECISIONS | ON_ENGINES,
-	ON_JOBS = ON_PLAN | ON_COMPARE | ON_CHECK | ON_PACK | ON_SOLVE |
+	ON_JOBS = ON_PLAN | ON_COMPARE | ON_CHECK | ON_DIFF | ON_PACK | ON_SOLVE |
 	          ON_ADVISE, /* those that judge a spec */
 	ON_ALL = ON_JOBS | ON_LISTS | ON_DIAGNOSE | ON_SCHEMA | ON_IMPORT | ON_HELP
 };

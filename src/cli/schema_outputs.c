@@ -83,6 +83,21 @@ static const struct schema_field check_fields[] = {
 	MUST("results[].message", SCHEMA_TEXT),
 };
 
+static const struct schema_field diff_fields[] = {
+	SCHEMA("vramcalc/diff/v1"),
+	MUST("old", SCHEMA_TEXT),
+	MUST("new", SCHEMA_TEXT),
+	MUST("old_bytes", SCHEMA_BYTES),
+	MUST("new_bytes", SCHEMA_BYTES),
+	MUST("components[].component", SCHEMA_TEXT),
+	MUST("components[].old_bytes", SCHEMA_BYTES),
+	MUST("components[].new_bytes", SCHEMA_BYTES),
+	MUST("components[].change_bytes", SCHEMA_INTEGER),
+	MUST("fields[].field", SCHEMA_TEXT),
+	MUST("fields[].old", SCHEMA_TEXT),
+	MUST("fields[].new", SCHEMA_TEXT),
+};
+
 static const struct schema_field pack_fields[] = {
 	SCHEMA("vramcalc/pack/v1"),
 	MUST("gpus[].gpu", SCHEMA_TEXT),
@@ -140,9 +155,10 @@ static const struct schema_field diagnose_fields[] = {
 	}
 
 static const struct schema_output outputs[] = {
-	OUTPUT("plan", plan_fields),     OUTPUT("check", check_fields),
-	OUTPUT("pack", pack_fields),     OUTPUT("solve", solve_fields),
-	OUTPUT("advise", advise_fields), OUTPUT("diagnose", diagnose_fields),
+	OUTPUT("plan", plan_fields),         OUTPUT("check", check_fields),
+	OUTPUT("diff", diff_fields),         OUTPUT("pack", pack_fields),
+	OUTPUT("solve", solve_fields),       OUTPUT("advise", advise_fields),
+	OUTPUT("diagnose", diagnose_fields),
 };
 
 const struct schema_output *schema_output_at(size_t index)

@@ -3,6 +3,7 @@
 # that fails, says why, and passes again when the growth is allowed.
 #   run.sh PROGRAM
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -44,4 +45,36 @@ status=0
 "$program" check specs --max-memory 80GB --junit report >/dev/null 2>errors || status=$?
 [ "$status" -eq 2 ]
 [ -z "$(find . -name '*.tmp')" ]
+rmdir report
+
+# the hook and the action of docs/ as a user copies them
+docs=$(cd "$here/../../docs" && pwd)
+mkdir bin
+ln -s "$program" bin/vramcalc
+PATH=$PWD/bin:$PATH
+export PATH
+cat >vram-policy.yaml <<EOF
+rules:
+  - {name: fits an A100, gpu: A100-80GB}
+  - {name: no silent growth, max_increase: 1GB}
+EOF
+install -m 755 "$docs/pre-commit" .git/hooks/pre-commit
+git add specs
+status=0
+git commit -q -m "Twice as long" >hook 2>&1 || status=$?
+cat hook
+[ "$status" -ne 0 ]
+grep -q "no silent growth" hook
+git checkout -q HEAD -- specs
+sed -n '/^      run: |/,$s/^        //p' "$docs/action.yml" >step.sh
+sed -i 's/sequence_length: 32768/sequence_length: 65536/' specs/chat-32768.yaml
+status=0
+VRAMCALC=vramcalc SPECS=specs ARGUMENTS="--policy vram-policy.yaml" BASE=HEAD MAX_INCREASE=1GB \
+	GITHUB_STEP_SUMMARY=$PWD/summary sh step.sh >annotations || status=$?
+[ "$status" -eq 1 ]
+grep -q '^::error file=specs/chat-32768.yaml' annotations
+grep -q '^### GPU memory: some checks failed' summary
+git checkout -q HEAD -- specs
+VRAMCALC=vramcalc SPECS=specs ARGUMENTS="--policy vram-policy.yaml" BASE=HEAD MAX_INCREASE=1GB \
+	GITHUB_STEP_SUMMARY='' sh step.sh
 echo "the gate holds"
