@@ -31,53 +31,91 @@ static void input(struct vc_line *line, const char *name, uint64_t value)
 	}
 }
 
+/* bytes / elements, as one number where it is whole. */
+static void per_element(struct vc_line *line, const char *name, uint64_t bytes, uint64_t elements)
+{
+	if (!line || elements == 0) {
+		return;
+	}
+	if (bytes % elements == 0) {
+		vc_line_input(line, name, bytes / elements);
+	} else {
+		vc_line_ratio(line, name, bytes, elements);
+	}
+}
+
+/* What N ranks share: elements, bytes an element and N. */
+static void put_shared(const struct writer *writer, enum vc_component component, uint64_t bytes,
+                       const char *formula, const struct vc_input *elements, uint64_t ranks)
+{
+	struct vc_line *line = put(writer, component, bytes, formula);
+
+	input(line, elements->name, elements->value);
+	per_element(line, component == VC_COMPONENT_OPTIMIZER_STATES ? "s" : "b",
+	            sat_mul(bytes, ranks), elements->value);
+	input(line, "N", ranks);
+}
+
 static void put_held(const struct writer *writer)
 {
-	const struct train_static *held = &writer->job->held;
-	const struct train_size *size = &writer->job->size;
-	uint32_t stage = writer->job->request->parallelism.zero_stage;
-	struct vc_line *line;
+	const struct train_job *job = writer->job;
+	const struct train_static *held = &job->held;
+	const struct train_groups groups = train_sharding(job->request, job->policy);
+	const struct vc_input trained = { "P_train", held->trained, 1 };
+	const struct vc_input adapters = { "A", job->size.adapters, 1 };
+	const struct vc_input params = { "P", job->size.params, 1 };
 
-	line = put(writer, VC_COMPONENT_WEIGHTS, held->weights, "weights of a rank / N");
-	input(line, "parameters", size->params);
-	input(line, "N", stage == 3 ? writer->job->request->parallelism.data : 1);
-	line = put(writer, VC_COMPONENT_ADAPTERS, held->adapters, "A × bytes / N");
-	input(line, "A", size->adapters);
-	line = put(writer, VC_COMPONENT_MASTER_WEIGHTS, held->master, "trained × 4 / N");
-	input(line, "trained", held->trained);
-	line = put(writer, VC_COMPONENT_OPTIMIZER_STATES, held->states, "trained × states / N");
-	input(line, "trained", held->trained);
+	put_shared(writer, VC_COMPONENT_WEIGHTS, held->weights, "P × b / N", &params,
+	           groups.weights);
+	put_shared(writer, VC_COMPONENT_ADAPTERS, held->adapters, "A × b / N", &adapters,
+	           groups.weights);
+	put_shared(writer, VC_COMPONENT_MASTER_WEIGHTS, held->master, "P_train × b / N", &trained,
+	           groups.states);
+	put_shared(writer, VC_COMPONENT_OPTIMIZER_STATES, held->states, "P_train × s / N", &trained,
+	           groups.states);
+}
+
+static void put_gradients(const struct writer *writer, const struct train_phase *phase)
+{
+	const struct train_job *job = writer->job;
+	const struct train_static *held = &job->held;
+	const struct train_groups groups = train_sharding(job->request, job->policy);
+	const struct vc_input trained = { "P_train", held->trained, 1 };
+
+	if (!phase->gradients) {
+		return;
+	}
+	put_shared(writer, held->gradients_stay ? VC_COMPONENT_GRADIENTS : VC_COMPONENT_ACTIVATIONS,
+	           held->gradients,
+	           held->gradients_stay ? "P_train × b / N"
+	                                : "P_train × b / N (gradients until the step)",
+	           &trained, groups.gradients);
+	put_shared(writer, VC_COMPONENT_ACTIVATIONS, phase->copy,
+	           "P_train × b / N (copies of the step)", &trained, groups.states);
 }
 
 static void put_phase(const struct writer *writer)
 {
 	const struct train_activation *activation = &writer->job->activation;
-	const struct train_static *held = &writer->job->held;
 	const struct train_phase *phase = &writer->peak->phases[writer->peak->name];
+	uint64_t places = sat_mul(activation->tokens, activation->layers);
 	struct vc_line *line;
 
-	if (phase->gradients && held->gradients_stay) {
-		line = put(writer, VC_COMPONENT_GRADIENTS, held->gradients, "trained × bytes / N");
-		input(line, "trained", held->trained);
-	} else if (phase->gradients) {
-		line = put(writer, VC_COMPONENT_ACTIVATIONS, held->gradients,
-		           "gradients from backward to the step: trained × bytes");
-		input(line, "trained", held->trained);
-	}
-	line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->saved, "kept for backward");
+	put_gradients(writer, phase);
+	line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->saved, "T × L × k (kept for backward)");
 	input(line, "T", activation->tokens);
 	input(line, "L", activation->layers);
-	input(line, "h", activation->hidden);
+	per_element(line, "k", phase->saved, places);
 	line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->working,
-	           writer->peak->name == TRAIN_PHASE_LOSS ? "4 × T × h" : "backward of one layer");
+	           writer->peak->name == TRAIN_PHASE_LOSS ? "T × w (hidden states at the loss)"
+	                                                  : "T × w (backward of one layer)");
 	input(line, "T", activation->tokens);
-	input(line, "h", activation->hidden);
+	per_element(line, "w", phase->working, activation->tokens);
 	line = put(writer, VC_COMPONENT_LOGITS, phase->logits, "c × T × V");
 	input(line, "c", writer->peak->logit_bytes);
 	input(line, "T", activation->tokens);
 	input(line, "V", writer->job->size.vocabulary);
 	put(writer, VC_COMPONENT_COMMUNICATION, phase->gathered, "gathered parameters");
-	put(writer, VC_COMPONENT_ACTIVATIONS, phase->copy, "the optimizer's temporary copies");
 }
 
 static void put_surroundings(const struct writer *writer)

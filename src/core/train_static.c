@@ -164,16 +164,13 @@ static void offload(const struct vc_request *request, struct train_static *s)
 	}
 }
 
-struct groups {
-	uint64_t weights, gradients, states; /* data-parallel ranks that share them */
-};
-
-static struct groups sharding(const struct vc_request *request, const struct train_policy *policy)
+struct train_groups train_sharding(const struct vc_request *request,
+                                   const struct train_policy *policy)
 {
 	const struct vc_parallelism *layout = &request->parallelism;
 	uint32_t stage = layout->zero_stage;
-	struct groups groups = { stage >= 3 ? layout->data : 1, stage >= 2 ? layout->data : 1,
-		                 stage >= 1 ? layout->data : 1 };
+	struct train_groups groups = { stage >= 3 ? layout->data : 1, stage >= 2 ? layout->data : 1,
+		                       stage >= 1 ? layout->data : 1 };
 
 	/* Megatron shards by its own switch; gradients stay whole up to its FSDP. */
 	if (policy->style == TRAIN_STYLE_FUSED) {
@@ -190,7 +187,7 @@ void train_static(const struct vc_request *request, const struct train_policy *p
 {
 	bool full = request->training.method == VC_TRAINING_FULL;
 	struct mode mode = full ? full_mode(request, policy) : adapter_mode(request, policy);
-	struct groups groups = sharding(request, policy);
+	struct train_groups groups = train_sharding(request, policy);
 	uint64_t scales = full ? 0 : replicated_scales(request, size);
 
 	memset(out, 0, sizeof *out);

@@ -15,6 +15,12 @@ struct train_static {
 	uint64_t host_weights, host_master, host_states, host_gradients; /* of one rank */
 };
 
+struct train_groups {
+	uint64_t weights, gradients, states; /* data-parallel ranks that share them */
+};
+struct train_groups train_sharding(const struct vc_request *request,
+                                   const struct train_policy *policy);
+
 void train_static(const struct vc_request *request, const struct train_policy *policy,
                   const struct train_size *size, struct train_static *out);
 

@@ -231,8 +231,8 @@ static void the_first_stage_keeps_p_micro_batches(void **state)
 	four = ledger_of(&request);
 	for (uint32_t i = 0; i < one.line_count; i++) {
 		for (uint32_t j = 0; j < four.line_count; j++) {
-			if (strcmp(one.lines[i].formula, "kept for backward") == 0 &&
-			    strcmp(four.lines[j].formula, "kept for backward") == 0) {
+			if (strcmp(one.lines[i].formula, "T × L × k (kept for backward)") == 0 &&
+			    strcmp(four.lines[j].formula, "T × L × k (kept for backward)") == 0) {
 				assert_u64(one.lines[i].bytes, four.lines[j].bytes);
 				return;
 			}
