@@ -3,6 +3,7 @@
 #include "print_text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Notes ---- */
@@ -34,6 +35,23 @@ static size_t placeholder_length(const char *text)
 	return (text[2] == 'B' || text[2] == '%') && text[3] == '}' ? 4 : 0;
 }
 
+/* A note may be a phrase; readers get a sentence. Names such as vllm or model.params stay small. */
+static void make_sentence(char *to, size_t size)
+{
+	size_t word = strspn(to, "abcdefghijklmnopqrstuvwxyz");
+	size_t length = strlen(to);
+	char first[16];
+
+	snprintf(first, sizeof first, "%.*s", (int)word, to);
+	if (word > 0 && (to[word] == ' ' || to[word] == ',') &&
+	    vc_engine_by_name(first) == VC_ENGINE_COUNT) {
+		to[0] = (char)(to[0] - 'a' + 'A');
+	}
+	if (length > 0 && !strchr(".!?", to[length - 1])) {
+		text_append(to, size, ".");
+	}
+}
+
 void note_render(char *to, size_t size, const struct vc_note *note, enum byte_unit unit)
 {
 	*to = '\0';
@@ -49,6 +67,7 @@ void note_render(char *to, size_t size, const struct vc_note *note, enum byte_un
 			text += length;
 		}
 	}
+	make_sentence(to, size);
 }
 
 /* ---- Formulas ---- */

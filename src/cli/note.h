@@ -6,7 +6,7 @@
 
 #include "vramcalc/vramcalc.h"
 
-/* The note's text with {0}, {0B} and {0%} replaced. */
+/* The note's text as a sentence, with {0}, {0B} and {0%} replaced. */
 void note_render(char *to, size_t size, const struct vc_note *note, enum byte_unit unit);
 
 /* The formula with its inputs' values in place of their names: "7000000000 × 0.5". */

@@ -129,9 +129,10 @@ static void print_serving(struct output *out, const struct plan *plan)
 	                ROUND_DOWN);
 	format_ratio(requests, sizeof requests, serving->max_concurrency_milli / 100, 10);
 	text_append(text, sizeof text,
-	            "Serving on one %s: %s of KV cache hold %" PRIu64
+	            "Serving on %" PRIu32 " × %s: %s of KV cache%s hold %" PRIu64
 	            " tokens, %s requests of %" PRIu64 " tokens at once.",
-	            plan->detailed_for->gpu->name, quantity, serving->kv_tokens, requests,
+	            plan->detailed_for->gpus, plan->detailed_for->gpu->name, quantity,
+	            plan->detailed_for->gpus > 1 ? " on each" : "", serving->kv_tokens, requests,
 	            plan->request.workload.sequence_length);
 	remark(out, text);
 }

@@ -149,6 +149,83 @@ static const struct schema_field diagnose_fields[] = {
 	MUST("advice", SCHEMA_TEXTS),
 };
 
+/* A row: what is not required is missing where the spec is wrong; `error` says so then. */
+static const struct schema_field compare_fields[] = {
+	SCHEMA("vramcalc/compare/v1"),
+	MUST("spec", SCHEMA_TEXT),
+	MUST("vary", SCHEMA_ANYTHING),
+	MAY("parameters", SCHEMA_BYTES),
+	MAY("rule", SCHEMA_ANYTHING),
+	MAY("detailed", SCHEMA_ANYTHING),
+	MAY("gpus[].id", SCHEMA_TEXT),
+	MAY("gpus[].fits", SCHEMA_FLAG),
+	MAY("gpus[].verdict", SCHEMA_TEXT),
+	MAY("gpus[].need_bytes", SCHEMA_BYTES),
+	MAY("gpus[].gpus_needed", SCHEMA_BYTES),
+	MAY("error", SCHEMA_ANYTHING),
+};
+
+static const struct schema_field gpus_fields[] = {
+	SCHEMA("vramcalc/gpus/v1"),
+	MUST("gpus[].id", SCHEMA_TEXT),
+	MUST("gpus[].name", SCHEMA_TEXT),
+	MUST("gpus[].family", SCHEMA_TEXT),
+	MUST("gpus[].vendor", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].architecture", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].compute_capability", SCHEMA_TEXT),
+	MUST("gpus[].memory_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].driver_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].usable_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].bandwidth_gbs", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].link", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].link_gbs", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].pcie", SCHEMA_TEXT),
+	MUST("gpus[].bf16", SCHEMA_FLAG),
+	MUST("gpus[].fp8", SCHEMA_FLAG),
+	MUST("gpus[].fp4", SCHEMA_FLAG),
+	MUST("gpus[].int8", SCHEMA_FLAG),
+	MUST("gpus[].mig", SCHEMA_FLAG),
+	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
+	MUST("gpus[].verified", SCHEMA_FLAG),
+};
+
+static const struct schema_field models_fields[] = {
+	SCHEMA("vramcalc/models/v1"),
+	MUST("models[].id", SCHEMA_TEXT),
+	MUST("models[].name", SCHEMA_TEXT),
+	MUST("models[].parameters", SCHEMA_BYTES),
+	MUST_OR_NULL("models[].family", SCHEMA_TEXT),
+	MUST_OR_NULL("models[].layers", SCHEMA_BYTES),
+	MUST_OR_NULL("models[].hidden_size", SCHEMA_BYTES),
+	MUST("models[].fp16_weight_bytes", SCHEMA_BYTES),
+};
+
+static const struct schema_field engines_fields[] = {
+	SCHEMA("vramcalc/engines/v1"),
+	MUST("engines[].name", SCHEMA_TEXT),
+	MUST("engines[].inference", SCHEMA_FLAG),
+	MUST("engines[].training", SCHEMA_FLAG),
+	MUST("engines[].versions", SCHEMA_TEXT),
+	MUST_OR_NULL("engines[].newest", SCHEMA_TEXT),
+	MUST("engines[].summary", SCHEMA_TEXT),
+	MUST_OR_NULL("engines[].source", SCHEMA_TEXT),
+};
+
+static const struct schema_field precisions_fields[] = {
+	SCHEMA("vramcalc/precisions/v1"),
+	MUST("precisions[].name", SCHEMA_TEXT),
+	MUST("precisions[].bytes_per_element", SCHEMA_NUMBER),
+	MUST("precisions[].block_elements", SCHEMA_BYTES),
+	MUST("precisions[].block_bytes", SCHEMA_BYTES),
+	MUST("precisions[].compute", SCHEMA_FLAG),
+	MUST("precisions[].summary", SCHEMA_TEXT),
+	MUST("quantizations[].name", SCHEMA_TEXT),
+	MUST_OR_NULL("quantizations[].element_type", SCHEMA_TEXT),
+	MUST_OR_NULL("quantizations[].bytes_per_element", SCHEMA_NUMBER),
+	MUST_OR_NULL("quantizations[].group_size", SCHEMA_BYTES),
+	MUST("quantizations[].summary", SCHEMA_TEXT),
+};
+
 #define OUTPUT(n, f)                                                                               \
 	{                                                                                          \
 		(n), (f), sizeof(f) / sizeof *(f)                                                  \
@@ -158,7 +235,9 @@ static const struct schema_output outputs[] = {
 	OUTPUT("plan", plan_fields),         OUTPUT("check", check_fields),
 	OUTPUT("diff", diff_fields),         OUTPUT("pack", pack_fields),
 	OUTPUT("solve", solve_fields),       OUTPUT("advise", advise_fields),
-	OUTPUT("diagnose", diagnose_fields),
+	OUTPUT("diagnose", diagnose_fields), OUTPUT("compare", compare_fields),
+	OUTPUT("gpus", gpus_fields),         OUTPUT("models", models_fields),
+	OUTPUT("engines", engines_fields),   OUTPUT("precisions", precisions_fields),
 };
 
 const struct schema_output *schema_output_at(size_t index)

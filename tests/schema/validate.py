@@ -60,7 +60,19 @@ for command in (
     ("diff", "small.yaml", "model.yaml"),
     ("pack", "model.yaml", "small.yaml:2", "--gpu", "a100-80gb-sxm", "--mig"),
     ("check", "model.yaml", "--gpu", "T4", "--max-memory", "24GB"),
+    ("gpus",),
+    ("models",),
+    ("engines",),
+    ("precisions",),
 ):
     check(" ".join(command), schema(command[0]), json.loads(run(*command, "--json")))
+compare = ("compare", "llama-2-7b", "model.yaml", "nothing.yaml", "--gpu", "A100", "--vary",
+           "workload.batch_size=1,2")
+rows = run(*compare, "--json").splitlines()
+for row in rows:
+    check(" ".join(compare), schema("compare"), json.loads(row))
+if len(rows) != 6:
+    failed += 1
+    print("compare:", len(rows), "rows")
 print(f"{len(specs)} specs, {failed} faults")
 sys.exit(1 if failed or len(specs) < 12 else 0)

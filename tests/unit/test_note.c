@@ -17,15 +17,24 @@ static void arguments_take_their_form(void **state)
 	assert_note("The {1} of {2} heads.", 0, "The 8 of 64 heads.");
 	assert_note("It takes {0B}.", 13500000000, "It takes 13.5 GB.");
 	assert_note("About {0%} more.", 200000, "About 20 % more.");
-	assert_note("{0%}", 125000, "12.5 %");
-	assert_note("{0}", 18446744073709551615u, "18446744073709551615");
+	assert_note("{0%}", 125000, "12.5 %.");
+	assert_note("{0}", 18446744073709551615u, "18446744073709551615.");
 }
 
 static void other_braces_stay(void **state)
 {
 	(void)state;
-	assert_note("a {b} {3} {", 1, "a {b} {3} {");
+	assert_note("a {b} {3} {", 1, "A {b} {3} {.");
 	assert_note("", 1, "");
+}
+
+static void phrases_become_sentences(void **state)
+{
+	(void)state;
+	assert_note("the loss holds {0}", 8, "The loss holds 8.");
+	assert_note("vllm fills the GPU", 1, "vllm fills the GPU.");
+	assert_note("model.params wins", 1, "model.params wins.");
+	assert_note("q_proj alone.", 1, "q_proj alone.");
 }
 
 static void numbers_replace_whole_names(void **state)
@@ -68,8 +77,11 @@ static void known_names_are_explained(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arguments_take_their_form),   cmocka_unit_test(other_braces_stay),
-		cmocka_unit_test(numbers_replace_whole_names), cmocka_unit_test(unknown_names_stay),
+		cmocka_unit_test(arguments_take_their_form),
+		cmocka_unit_test(other_braces_stay),
+		cmocka_unit_test(phrases_become_sentences),
+		cmocka_unit_test(numbers_replace_whole_names),
+		cmocka_unit_test(unknown_names_stay),
 		cmocka_unit_test(known_names_are_explained),
 	};
 
