@@ -31,6 +31,17 @@ static bool one_of(const char *name, const char *const *names)
 	return *names != NULL;
 }
 
+/* Gemma 3 from 4B on scales its global rope by 8 (rope_scaling of its config.json), and a table of
+ * a linear rope has that many times the positions (layers/rotary_embedding). */
+static uint32_t rotary_stretch(const struct vllm *vllm)
+{
+	const struct vc_model *model = vllm->request->model;
+	bool gemma3 =
+	        strcmp(model->family, "gemma3") == 0 || strcmp(model->family, "gemma3_text") == 0;
+
+	return gemma3 && vllm->widths.hidden >= 2560 ? 8 : 1;
+}
+
 static void set_weights(struct vllm *vllm)
 {
 	const struct vc_request *request = vllm->request;
@@ -48,6 +59,7 @@ static void set_weights(struct vllm *vllm)
 		.remainder_on_last_stage = !vllm_property(vllm, VLLM_EVEN_STAGES),
 		.rotary_per_layer = gemma2 && !vllm_property(vllm, VLLM_SHARED_GEMMA2_ROPE),
 		.rotary_factor = mrope ? (uint32_t)vllm_property(vllm, VLLM_MROPE_FACTOR) : 1,
+		.rotary_stretch = rotary_stretch(vllm),
 		/* its sliding layers have a base of their own */
 		.rotary_tables = gemma3 ? 2 : 1,
 		.rotary_positions = family_positions(request->model->family),

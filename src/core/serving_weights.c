@@ -194,6 +194,13 @@ static void put_rotary(struct walk *walk)
 	if (traits->rotary_per_layer) {
 		tables = walk->sum.range.end - walk->sum.range.begin;
 	}
+	if (traits->rotary_stretch > 1) {
+		put_block(
+		        walk,
+		        sat_mul3(sat_mul(positions, traits->rotary_stretch), model->rotary_dim, 2),
+		        1);
+		tables--;
+	}
 	put_block(walk, sat_mul3(positions, model->rotary_dim, 2), tables);
 }
 

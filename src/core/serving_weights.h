@@ -21,6 +21,7 @@ struct weight_traits {
 	bool remainder_on_last_stage; /* layers that do not divide over pipeline stages */
 	bool rotary_per_layer;        /* Gemma-2's own rotary module */
 	uint32_t rotary_factor;       /* positions of the table over the model's; 0: 1 */
+	uint32_t rotary_stretch;      /* linear scaling: of the first table alone; 0: 1 */
 	uint32_t rotary_tables;       /* at least so many distinct ones */
 	uint64_t rotary_positions;    /* at least so many */
 };

@@ -198,6 +198,30 @@ static void test_draft_model(void **state)
 	           ledger.serving.kv_bytes_available / (60 * 4096 * 16) * 16);
 }
 
+/* github.com/vllm-project/vllm/issues/21489: 8.58 GiB for Gemma-3-4B where its tensors take 8.01.
+ * Its global rope is scaled by 8, so the table has 1,048,576 positions: 512 MiB instead of 64. */
+static void test_linear_rope(void **state)
+{
+	static const struct decoder gemma_3_4b = { 2560, 34, 10, 5, 10240, 262208 };
+	struct vc_request request;
+	uint64_t plain;
+
+	(void)state;
+	serving_model(&model, &gemma_3_4b, "gemma2", 131072);
+	request = serving_request(&model, VC_ENGINE_VLLM, &h100);
+	request.engine.version = (struct vc_version){ 0, 10, 0 };
+	estimate(&request);
+	plain = vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS);
+	strcpy(model.family, "gemma3");
+	estimate(&request);
+	/* beside one table of 64 MiB a second of 512 */
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS) - plain, 512ull << 20);
+	/* Gemma 3n is another model */
+	strcpy(model.family, "gemma3n");
+	estimate(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS) - plain, 64ull << 20);
+}
+
 /* config.json of google-bert/bert-base-uncased: nothing is generated, so nothing is sampled, cached
  * or captured. */
 static void test_encoder_keeps_no_cache(void **state)
@@ -246,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_more_never_needs_less),
 		cmocka_unit_test(test_encoder_keeps_no_cache),
 		cmocka_unit_test(test_adapter_slots),
+		cmocka_unit_test(test_linear_rope),
 		cmocka_unit_test(test_draft_model),
 	};
 
