@@ -147,14 +147,10 @@ enum {
 };
 
 /* Standard output of `git show REV:./PATH`, run where the file lies; NULL when git fails. */
-static char *git_show(const char *folder, const char *object, size_t *length)
+static char *git_show(char *folder, char *object, size_t *length)
 {
-	char *argv[] = { (char *)"git",
-		         (char *)"-C",
-		         (char *)(uintptr_t)folder,
-		         (char *)"show",
-		         (char *)(uintptr_t)object,
-		         NULL };
+	char git[] = "git", in[] = "-C", show[] = "show";
+	char *argv[] = { git, in, folder, show, object, NULL };
 	posix_spawn_file_actions_t actions;
 	extern char **environ;
 	char *text = malloc(MOST_BYTES + 1);
