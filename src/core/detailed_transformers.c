@@ -291,11 +291,24 @@ static void put_cache(const struct estimate *e, const struct phase *p, struct vc
 	put(ledger, VC_COMPONENT_RECURRENT_STATE, p->state, "states × sequences");
 }
 
+/* The prompt's working memory, which the table of 4.51 does not count as allocated. */
+static uint64_t uncounted_bytes(const struct estimate *e)
+{
+	uint64_t prefill = sat_add(e->phases[PHASE_PREFILL].total, e->forward);
+
+	return since(e, 4, 51) ? sat_sub(prefill, e->allocated) : 0;
+}
+
+/* Blocks of fixed shapes are used again: docs/accuracy.md. What the prompt took stays reserved. */
+static uint64_t fragmentation_bytes(const struct estimate *e)
+{
+	return max(sat_scale_up(sat_sub(e->allocated, e->weights), 5, 100), uncounted_bytes(e));
+}
+
 static uint64_t write_ledger(const struct estimate *e, struct vc_ledger *ledger)
 {
 	const struct phase *p = &e->phases[e->peak];
-	/* blocks of fixed shapes are used again: docs/accuracy.md */
-	uint64_t fragmentation = sat_scale_up(sat_sub(e->allocated, e->weights), 5, 100);
+	uint64_t fragmentation = fragmentation_bytes(e);
 	uint64_t outside = sat_add(context_bytes, fragmentation);
 	struct vc_line *line;
 
@@ -345,8 +358,7 @@ static uint64_t share(uint64_t bytes, uint64_t thousandths)
 	return sat_scale_up(bytes, thousandths, 1000);
 }
 
-/* Quantized kernels keep a few MiB a layer that no part accounts for; the working memory of the
- * prompt does not show in the table of 4.51, and may. */
+/* Quantized kernels keep a few MiB a layer that no part accounts for. */
 static void set_range(const struct estimate *e, uint64_t total, struct vc_ledger *ledger)
 {
 	const struct phase *p = &e->phases[e->peak];
@@ -359,11 +371,7 @@ static void set_range(const struct estimate *e, uint64_t total, struct vc_ledger
 
 	low = sat_add(low, share(working, versioned ? 60 : 900));
 	high = sat_add(high, share(working, 60));
-	if (since(e, 4, 51)) {
-		uint64_t prefill = sat_add(e->phases[PHASE_PREFILL].total, e->forward);
-
-		high = sat_add(high, sat_sub(prefill, e->allocated));
-	}
+	low = sat_add(low, uncounted_bytes(e));
 	if (e->request->engine.version.major == 0) {
 		/* other versions' layers keep more copies */
 		high = sat_add(high, sat_add(sat_mul(e->forward, 2), e->cache.kv_bytes));
