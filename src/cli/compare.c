@@ -4,12 +4,10 @@
 #include "commands.h"
 #include "compare_stream.h"
 #include "errors.h"
+#include "spec_list.h"
 
-#include <dirent.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- Rows ---- */
 
@@ -92,79 +90,6 @@ static bool put_name(struct compare_output *to, const char *name)
 	return good && (to->collects || fflush(to->file) == 0);
 }
 
-static int is_spec(const struct dirent *entry)
-{
-	const char *dot = strrchr(entry->d_name, '.');
-
-	return dot && entry->d_name[0] != '.' &&
-	       (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
-}
-
-/* A folder with a config.json is a model; any other is the specs in it. */
-static bool is_folder_of_specs(const char *name)
-{
-	char config[4096];
-	struct stat status;
-
-	if (stat(name, &status) != 0 || !S_ISDIR(status.st_mode)) {
-		return false;
-	}
-	snprintf(config, sizeof config, "%s/config.json", name);
-	return stat(config, &status) != 0;
-}
-
-static bool put_folder(struct compare_output *to, const char *name)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(name, &entries, is_spec, alphasort);
-	bool good = true;
-
-	if (count <= 0) {
-		free(entries);
-		return put_name(to, name); /* whose reader says what is wrong with it */
-	}
-	for (int i = 0; i < count; i++) {
-		char path[4096];
-
-		snprintf(path, sizeof path, "%s/%s", name, entries[i]->d_name);
-		good = good && put_name(to, path);
-		free(entries[i]);
-	}
-	free(entries);
-	return good;
-}
-
-static bool put_pattern(struct compare_output *to, const char *pattern)
-{
-	glob_t found;
-	bool good = true;
-
-	if (glob(pattern, 0, NULL, &found) != 0) {
-		return put_name(to, pattern);
-	}
-	for (size_t i = 0; i < found.gl_pathc && good; i++) {
-		good = put_name(to, found.gl_pathv[i]);
-	}
-	globfree(&found);
-	return good;
-}
-
-static bool put_operand(struct compare_output *to, const char *operand)
-{
-	struct stat status;
-
-	if (strcmp(operand, "-") == 0) {
-		return compare_stream(to);
-	}
-	if (is_folder_of_specs(operand)) {
-		return put_folder(to, operand);
-	}
-	if (strpbrk(operand, "*?[") && stat(operand, &status) != 0) {
-		return put_pattern(to, operand);
-	}
-	return put_name(to, operand);
-}
-
 /* ---- The command ---- */
 
 static bool prepare_gpus(struct comparison *comparison)
@@ -234,17 +159,22 @@ static void print_collected(struct output *out, const struct comparison *compari
 
 static bool run(struct comparison *comparison, struct output *out, struct compare_output *to)
 {
-	const struct text_list *operands = &comparison->arguments->operands;
+	struct spec_list specs;
 	bool good = true;
+
+	/* What names no spec is said; the others are compared all the same. */
+	to->failed = !spec_list_open(&specs, &comparison->arguments->operands);
 
 	if (out->format == FORMAT_CSV && !to->collects) {
 		table_csv_heading(out->file,
 		                  &(struct table){ .columns = comparison->columns,
 		                                   .column_count = comparison->column_count });
 	}
-	for (size_t i = 0; i < operands->count && good; i++) {
-		good = put_operand(to, operands->items[i]);
+	for (size_t i = 0; i < specs.count && good; i++) {
+		good = strcmp(specs.names[i], "-") == 0 ? compare_stream(to)
+		                                        : put_name(to, specs.names[i]);
 	}
+	spec_list_close(&specs);
 	good = good && (!to->collects || compare_sort(comparison, to->rows, to->row_count));
 	if (good && to->collects) {
 		print_collected(out, comparison, to);

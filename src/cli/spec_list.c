@@ -12,9 +12,14 @@ static bool add(struct spec_list *list, const char *folder, const char *name)
 {
 	size_t size = strlen(folder) + strlen(name) + 2;
 	char **names = realloc(list->names, (list->count + 1) * sizeof *names);
-	char *path = names ? malloc(size) : NULL;
+	char *path;
 
-	list->names = names ? names : list->names;
+	if (!names) {
+		report_no_memory();
+		return false;
+	}
+	list->names = names;
+	path = malloc(size);
 	if (!path) {
 		report_no_memory();
 		return false;
@@ -35,7 +40,8 @@ static bool is_spec_name(const char *name)
 {
 	const char *ending = strrchr(name, '.');
 
-	return ending && *name != '.' &&
+	/* the index of a model's weights is JSON too */
+	return ending && *name != '.' && !strstr(name, ".index.json") &&
 	       (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0 ||
 	        strcmp(ending, ".json") == 0);
 }
@@ -71,8 +77,7 @@ static bool add_folder(struct spec_list *list, const char *path)
 	}
 	free(entries);
 	if (count == 0) {
-		fprintf(stderr, "%s: holds no specs (.yaml, .yml or .json are expected)\n", path);
-		return false;
+		return add(list, "", path); /* weights, or its reader says what is wrong with it */
 	}
 	return added;
 }

@@ -12,7 +12,8 @@ struct spec_list {
 	size_t count;
 };
 
-/* Says on standard error what is wrong (a folder without specs) and returns false. */
+/* Says on standard error what is wrong (a glob without a match) and returns false; the rest is
+ * in the list all the same. */
 bool spec_list_open(struct spec_list *list, const struct text_list *operands);
 void spec_list_close(struct spec_list *list);
 

@@ -261,7 +261,7 @@ static void markdown_row(struct output *out, const struct table *table, const bo
 
 static void markdown(struct output *out, const struct table *table)
 {
-	bool shown[TABLE_COLUMNS];
+	bool shown[TABLE_COLUMNS] = { false };
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		shown[i] = table->columns[i].type != CELL_BAR &&

@@ -243,7 +243,7 @@ static void skip_word(struct vc_json_scan *scan)
 
 void vc_scan_skip(struct vc_json_scan *scan)
 {
-	char closing[MAX_DEPTH];
+	char closing[MAX_DEPTH] = { 0 };
 	bool first[MAX_DEPTH];
 	uint32_t depth = 0;
 

@@ -459,8 +459,12 @@ static void add_shard(struct vc_json_scan *scan, struct vc_safetensors_shards *s
 		return;
 	}
 	larger = realloc(shards->names, (shards->count + 1) * sizeof *larger);
-	shards->names = larger ? larger : shards->names;
-	copy = larger ? strdup(name) : NULL;
+	if (!larger) {
+		(void)vc_scan_fail(scan, offset, "memory ended");
+		return;
+	}
+	shards->names = larger;
+	copy = strdup(name);
 	if (!copy) {
 		(void)vc_scan_fail(scan, offset, "memory ended");
 		return;

@@ -48,7 +48,16 @@ static void nothing_found_is_said(void **state)
 	assert_null(freopen("/dev/null", "w", stderr) ? NULL : "no /dev/null");
 	assert_false(open_one(&list, "docs/files/*.toml"));
 	spec_list_close(&list);
-	assert_false(open_one(&list, "cli/help"));
+}
+
+static void a_folder_without_specs_is_left_to_its_reader(void **state)
+{
+	struct spec_list list;
+
+	(void)state;
+	assert_true(open_one(&list, "cli/help"));
+	assert_int_equal(list.count, 1);
+	assert_string_equal(list.names[0], "cli/help");
 	spec_list_close(&list);
 }
 
@@ -57,6 +66,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_and_names_stay_as_they_are),
 		cmocka_unit_test(folders_and_globs_stand_for_their_specs),
+		cmocka_unit_test(a_folder_without_specs_is_left_to_its_reader),
 		cmocka_unit_test(nothing_found_is_said),
 	};
 
