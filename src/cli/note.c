@@ -134,6 +134,7 @@ void formula_legend(char *to, size_t size, const struct vc_line *line)
 		{ "b", "bytes per element" },
 		{ "s", "bytes of optimizer state per parameter" },
 		{ "W", "bytes of the weights" },
+		{ "F", "bytes of the file's tensors" },
 		{ "a", "share of the weights" },
 		{ "t", "tensor-parallel GPUs" },
 		{ "p", "pipeline stages" },

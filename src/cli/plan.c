@@ -2,9 +2,11 @@
 #include "plan.h"
 
 #include "commands.h"
+#include "plan_folder.h"
 #include "print_text.h"
 #include "report.h"
 #include "session.h"
+#include "weight_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@ struct run {
 	struct output out;
 	struct json_writer json;
 	size_t printed;
+	struct plan_folder *folder; /* whose files are ranked against each other; NULL: none */
 };
 
 const struct vc_ledger *plan_ledger(const struct plan *plan)
@@ -122,7 +125,9 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 	           estimate(run, &plan, &gpus, candidates)) {
 		plan.listed_all = gpus.count == run->session.catalog.count;
 		status = plan_best(&plan) ? EXIT_FITS : EXIT_DOES_NOT_FIT;
-		if (!run->arguments->quiet) {
+		if (run->folder) {
+			plan_folder_add(run->folder, &plan);
+		} else if (!run->arguments->quiet) {
 			print(run, &plan);
 		}
 	}
@@ -144,11 +149,57 @@ static enum exit_status read_and_plan(struct run *run, const char *source)
 	return status;
 }
 
+/* A folder of GGUF files: quantizations of one model, ranked by what fits. */
+static enum exit_status plan_files(struct run *run, char **paths, size_t count)
+{
+	bool people = run->out.format == FORMAT_TEXT || run->out.format == FORMAT_MARKDOWN;
+	struct plan_folder folder = { .count = 0 };
+	int status = EXIT_FITS;
+
+	run->folder = people && !run->arguments->quiet ? &folder : NULL;
+	for (size_t i = 0; i < count; i++) {
+		int one = (int)read_and_plan(run, paths[i]);
+
+		status = one > status ? one : status;
+		free(paths[i]);
+	}
+	free(paths);
+	if (run->folder) {
+		plan_folder_print(&run->out, &folder);
+		/* the question is whether any of them fits */
+		status = status == EXIT_DOES_NOT_FIT && plan_folder_fits(&folder) ? EXIT_FITS
+		                                                                  : status;
+	}
+	plan_folder_free(&folder);
+	run->folder = NULL;
+	return (enum exit_status)status;
+}
+
+static enum exit_status plan_operand(struct run *run, const char *operand)
+{
+	size_t count;
+	char **paths = vc_weight_folder_list(operand, &count);
+
+	return paths ? plan_files(run, paths, count) : read_and_plan(run, operand);
+}
+
+static bool names_several(const struct arguments *arguments)
+{
+	size_t count = 0;
+	char **paths = vc_weight_folder_list(arguments->operands.items[0], &count);
+
+	for (size_t i = 0; paths && i < count; i++) {
+		free(paths[i]);
+	}
+	free(paths);
+	return arguments->operands.count > 1 || count > 1;
+}
+
 int plan_command(struct arguments *arguments)
 {
 	struct run run = { .arguments = arguments, .session.arguments = arguments };
 	int status = EXIT_FITS;
-	bool array = arguments->json && arguments->operands.count > 1 && !arguments->quiet;
+	bool array = arguments->json && !arguments->quiet && names_several(arguments);
 
 	output_open(&run.out, arguments);
 	run.json.out = run.out.file;
@@ -156,7 +207,7 @@ int plan_command(struct arguments *arguments)
 		json_open(&run.json, NULL, '[');
 	}
 	for (size_t i = 0; i < arguments->operands.count; i++) {
-		int one = (int)read_and_plan(&run, arguments->operands.items[i]);
+		int one = (int)plan_operand(&run, arguments->operands.items[i]);
 
 		status = one > status ? one : status;
 	}

@@ -462,6 +462,56 @@ char *vc_weight_folder_pick(const char *folder, bool *several)
 	return best_rank ? vc_path_join(folder, best) : NULL;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool append_path(char ***paths, size_t *count, char *path)
+{
+	char **larger = path ? realloc(*paths, (*count + 1) * sizeof *larger) : NULL;
+
+	if (!larger) {
+		free(path);
+		return false;
+	}
+	*paths = larger;
+	larger[(*count)++] = path;
+	return true;
+}
+
+char **vc_weight_folder_list(const char *folder, size_t *count)
+{
+	DIR *directory = opendir(folder);
+	const struct dirent *entry;
+	char **paths = NULL;
+	bool weights_alone = directory != NULL;
+
+	*count = 0;
+	while (weights_alone && (entry = readdir(directory)) != NULL) {
+		weights_alone =
+		        rank_of(entry->d_name) <= 2 && strcmp(entry->d_name, "config.json") != 0;
+		if (rank_of(entry->d_name) == 2) {
+			weights_alone =
+			        weights_alone &&
+			        append_path(&paths, count, vc_path_join(folder, entry->d_name));
+		}
+	}
+	if (directory) {
+		(void)closedir(directory);
+	}
+	if (weights_alone && *count > 1) {
+		qsort(paths, *count, sizeof *paths, compare_names);
+		return paths;
+	}
+	for (size_t i = 0; i < *count; i++) {
+		free(paths[i]);
+	}
+	free(paths);
+	*count = 0;
+	return NULL;
+}
+
 enum vc_status vc_weight_file_read(const char *path, const struct vc_weight_packing *packing,
                                    struct vc_weight_file *file, struct vc_error_list *errors)
 {

@@ -64,6 +64,13 @@ void vc_weight_file_drop(struct vc_weight_file *file);
  */
 char *vc_weight_folder_pick(const char *folder, bool *several);
 
+/*
+ * The paths of the GGUF files of a folder that holds several and no config.json: quantizations of
+ * one model to choose from, sorted by name; of split files the first part. NULL for anything else.
+ * The paths and the list are the caller's.
+ */
+char **vc_weight_folder_list(const char *folder, size_t *count);
+
 /* The tensors of one file, one by one, whatever its format. */
 struct vc_weight_tensor {
 	const char *name;
