@@ -1,5 +1,9 @@
 #include "plan_table.h"
 
+#include "print_text.h"
+
+#include <string.h>
+
 #include "list.h"
 #include "names.h"
 #include "note.h"
@@ -17,11 +21,43 @@ static uint64_t row_bytes(const struct ledger_row *row)
 	return row->line ? row->line->bytes : row->ledger->total_bytes;
 }
 
+static bool component_repeats(const struct vc_ledger *ledger, enum vc_component component)
+{
+	uint32_t lines = 0;
+
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		lines += ledger->lines[i].component == component;
+	}
+	return lines > 1;
+}
+
+/* Lines of one component are told apart by what their formulas say in words: what stands in
+ * parentheses, "P × b (gradients until the step)", or all of it where there is no sign. */
+static void append_words(char *to, size_t size, const char *formula)
+{
+	const char *open = strstr(formula, " (");
+	const char *close = open ? strchr(open, ')') : NULL;
+
+	if (close && close[1] == '\0') {
+		text_append(to, size, ", %.*s", (int)(close - open - 2), open + 2);
+	} else if (!strpbrk(formula, "/+*=") && !strstr(formula, "×") && !strstr(formula, " - ")) {
+		text_append(to, size, ", %s", formula);
+	}
+}
+
 static void get_component(const void *data, struct cell *cell)
 {
 	const struct ledger_row *row = data;
 
-	cell_text(cell, row->line ? name_of_component(row->line->component) : "total");
+	if (row->line && component_repeats(row->ledger, row->line->component)) {
+		text_append(cell->buffer, sizeof cell->buffer, "%s",
+		            name_of_component(row->line->component));
+		append_words(cell->buffer, sizeof cell->buffer, row->line->formula);
+		cell->known = true;
+		cell->text = NULL;
+	} else {
+		cell_text(cell, row->line ? name_of_component(row->line->component) : "total");
+	}
 	cell->tone = row->line ? TONE_PLAIN : TONE_STRONG;
 }
 

@@ -74,8 +74,16 @@ static void print_detailed_need(struct output *out, const struct plan *plan)
 	format_quantity(need, sizeof need, ledger->need_bytes, out->unit, ROUND_UP);
 	format_quantity(expected, sizeof expected, ledger->need_expected_bytes, out->unit,
 	                ROUND_NEAREST);
-	text_append(text, sizeof text, "A GPU must offer %s to be sure; %s is the expected value.",
-	            need, expected);
+	if (ledger->need_expected_bytes == ledger->need_bytes) {
+		text_append(text, sizeof text,
+		            "A GPU must offer %s; what the allocator holds idle beyond that "
+		            "gives way where there is less room.",
+		            need);
+	} else {
+		text_append(text, sizeof text,
+		            "A GPU must offer %s to be sure; %s is the expected value.", need,
+		            expected);
+	}
 	remark(out, text);
 }
 

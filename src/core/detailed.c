@@ -61,8 +61,11 @@ enum vc_status vc_estimate_detailed(const struct vc_request *request, struct vc_
 	if (ledger->need_bytes == 0) {
 		ledger->need_bytes = ledger->high_bytes;
 	}
+	/* Where more room only means more idle cache, less than the total will do. */
 	if (ledger->need_expected_bytes == 0) {
-		ledger->need_expected_bytes = ledger->total_bytes;
+		ledger->need_expected_bytes = ledger->total_bytes < ledger->need_bytes
+		                                      ? ledger->total_bytes
+		                                      : ledger->need_bytes;
 	}
 	return status;
 }
