@@ -22,6 +22,35 @@ bool file_weights_hold(const struct vc_model *model, enum vc_dtype precision,
 	       vc_dtype_bytes(precision, 8) == vc_dtype_bytes(model->dtype, 8);
 }
 
+/* Layers of a model that is one stack, next-token-prediction layers aside; 0: of several. */
+static uint32_t layers_of(const struct vc_model *model)
+{
+	uint32_t layers = 0;
+
+	for (uint32_t i = 0; i < model->stack_count; i++) {
+		if (model->stacks[i].role == VC_STACK_MTP) {
+			continue;
+		}
+		if (layers > 0) {
+			return 0;
+		}
+		layers = model->stacks[i].layers;
+	}
+	return layers;
+}
+
+static void note_layers(const struct vc_model *model, struct vc_ledger *ledger)
+{
+	uint32_t layers = layers_of(model);
+
+	if (layers > 0 && model->file.layers > 0 && layers != model->file.layers) {
+		vc_ledger_note(ledger, "weights-layers-differ",
+		               "The file holds tensors of {0} layers, the shape has {1}: the file "
+		               "is of another model, or carries next-token-prediction layers.",
+		               (const uint64_t[3]){ model->file.layers, layers, 0 });
+	}
+}
+
 void file_weights_note(const struct vc_request *request, uint64_t counted, struct vc_ledger *ledger)
 {
 	const struct vc_file_weights *file = &request->model->file;
@@ -51,6 +80,7 @@ void file_weights_note(const struct vc_request *request, uint64_t counted, struc
 		               "computes, such as rotary frequencies.",
 		               (const uint64_t[3]){ file->buffers, 0, 0 });
 	}
+	note_layers(request->model, ledger);
 	if (counted && counted > file->params) {
 		vc_ledger_note(
 		        ledger, "weights-differ",
