@@ -349,10 +349,9 @@ static enum vc_status read_source(struct reader *reader, const struct vc_source 
 	return status;
 }
 
-static enum vc_status refuse_several(struct reader *reader)
+static enum vc_status refuse_folder(struct reader *reader, const char *why)
 {
-	add_error(reader, VC_INVALID, "",
-	          "holds several weight files and no index (one of them is expected)");
+	add_error(reader, VC_INVALID, "", why);
 	return end_reading(reader, false);
 }
 
@@ -376,8 +375,14 @@ static enum vc_status read_folder(struct reader *reader, const char *folder)
 	struct vc_source source;
 	enum vc_status status;
 
-	if (config && access(config, F_OK) != 0 && weights) {
-		status = several ? refuse_several(reader) : read_weights(reader, weights);
+	if (config && access(config, F_OK) != 0) {
+		status = several   ? refuse_folder(reader,
+		                                   "holds several weight files and no index (one "
+		                                     "of them is expected)")
+		         : weights ? read_weights(reader, weights)
+		                   : refuse_folder(reader,
+		                                   "holds neither a config.json nor weights (a "
+		                                   "model's folder is expected)");
 	} else if (config && vc_source_open_file(config, &source, reader->errors) == VC_OK) {
 		free(reader->spec->file);
 		reader->spec->file = strdup(config);
