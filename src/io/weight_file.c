@@ -435,17 +435,38 @@ static int rank_of(const char *name)
 	return !is_split_name(name) || strstr(name, "-00001-of-") ? 2 : 0;
 }
 
+/* What git leaves in place of a large file that it has not fetched: git-lfs.com, spec.md. */
+static bool is_pointer(const char *folder, const char *name)
+{
+	static const char start[] = "version https://git-lfs";
+	char *path = vc_path_join(folder, name), bytes[sizeof start - 1];
+	int file = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	bool pointer = file >= 0 && read(file, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+	               memcmp(bytes, start, sizeof bytes) == 0;
+
+	if (file >= 0) {
+		(void)close(file);
+	}
+	free(path);
+	return pointer;
+}
+
 char *vc_weight_folder_pick(const char *folder, bool *several)
 {
 	DIR *directory = opendir(folder);
 	const struct dirent *entry;
 	char best[256] = "";
 	int best_rank = 0, ggufs = 0, shards = 0;
+	bool pointers = false;
 
 	*several = false;
 	while (directory && (entry = readdir(directory)) != NULL) {
 		int rank = rank_of(entry->d_name);
 
+		if (rank > 0 && is_pointer(folder, entry->d_name)) {
+			pointers = true;
+			continue;
+		}
 		ggufs += rank == 2;
 		shards += rank == 3;
 		/* of equals the first by name, whatever order the folder has */
@@ -459,6 +480,10 @@ char *vc_weight_folder_pick(const char *folder, bool *several)
 		(void)closedir(directory);
 	}
 	*several = best_rank == 2 ? ggufs > 1 : best_rank == 3 && shards > 1;
+	/* an index of files that are not there is no weights */
+	if (pointers && best_rank == 5) {
+		return NULL;
+	}
 	return best_rank ? vc_path_join(folder, best) : NULL;
 }
 

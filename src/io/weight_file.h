@@ -60,7 +60,8 @@ void vc_weight_file_drop(struct vc_weight_file *file);
 
 /*
  * What in a folder holds weights: an index, a safetensors file, or the GGUF file, the first of its
- * parts. NULL when there is none; *several says that there are GGUF files to choose from. Owned.
+ * parts. NULL when there is none, or git has left pointers in their place; *several says that there
+ * are GGUF files to choose from. Owned.
  */
 char *vc_weight_folder_pick(const char *folder, bool *several);
 

@@ -232,6 +232,45 @@ static void formats_are_told_apart(void **state)
 	assert_int_equal(vc_weight_format_of("config.json", text, 0), VC_WEIGHTS_NONE);
 }
 
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	(void)fputs(text, file);
+	(void)fclose(file);
+}
+
+/* A clone without its large files has the model's configuration alone. */
+static void pointers_are_no_weights(void **state)
+{
+	static const char pointer[] = "version https://git-lfs.github.com/spec/v1\n"
+	                              "oid sha256:0\nsize 4938985352\n";
+	char folder[] = "/tmp/vramcalc-weights-XXXXXX", path[256];
+	static const char *const names[] = { "model-00001-of-00001.safetensors",
+		                             "model.safetensors.index.json" };
+	bool several;
+	char *picked;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_file(folder, names[1],
+	           "{\"weight_map\": {\"a\": \"model-00001-of-00001.safetensors\"}}");
+	picked = vc_weight_folder_pick(folder, &several);
+	assert_non_null(picked);
+	free(picked);
+	write_file(folder, names[0], pointer);
+	assert_null(vc_weight_folder_pick(folder, &several));
+	for (size_t i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		(void)remove(path);
+	}
+	(void)remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +280,7 @@ int main(void)
 		cmocka_unit_test(metadata_becomes_the_same_model),
 		cmocka_unit_test(labels_become_quantizations),
 		cmocka_unit_test(formats_are_told_apart),
+		cmocka_unit_test(pointers_are_no_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
