@@ -295,7 +295,7 @@ uint64_t serving_cache_tokens(const struct serving_cache *cache, uint64_t pool_b
 
 	if (encoder_bytes(cache) > 0 && !cache->traits.hybrid) {
 		each = serving_cache_bytes(cache, length, 1);
-		return sat_mul(pool_bytes / each, length);
+		return each > 0 ? sat_mul(pool_bytes / each, length) : 0;
 	}
 	if (uniform(cache) || !cache->traits.hybrid) {
 		block = sat_mul(cache->token_bytes, cache->traits.block_tokens);
