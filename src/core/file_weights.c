@@ -51,6 +51,67 @@ static void note_layers(const struct vc_model *model, struct vc_ledger *ledger)
 	}
 }
 
+/* Parameters by the parts that a file's header is added up in. */
+struct parts {
+	uint64_t embedding, output, layers;
+};
+
+static void count_part(const struct vc_visit *visit, void *context)
+{
+	const struct vc_tensor *tensor = visit->tensor;
+	struct parts *parts = context;
+	uint64_t elements = sat_mul3(visit->layers, tensor->count,
+	                             sat_add(sat_mul(tensor->out, tensor->in), tensor->bias));
+
+	if (visit->stack->role == VC_STACK_MTP ||
+	    (visit->extra && (visit->extra->tied || visit->extra->buffer))) {
+		return;
+	}
+	if (!visit->extra) {
+		parts->layers = sat_add(parts->layers, elements);
+	} else if (tensor->module == VC_MODULE_EMBEDDING) {
+		parts->embedding = sat_add(parts->embedding, elements);
+	} else if (visit->extra->last) {
+		parts->output = sat_add(parts->output, elements);
+	}
+}
+
+static void note_part(struct vc_ledger *ledger, const char *code, const char *text,
+                      const uint64_t bytes[2])
+{
+	if (bytes[0] != bytes[1]) {
+		vc_ledger_note(ledger, code, text, (const uint64_t[3]){ bytes[0], bytes[1], 0 });
+	}
+}
+
+/* Which tensors make the difference: only where every parameter takes the same bytes. */
+static void note_parts(const struct vc_model *model, struct vc_ledger *ledger)
+{
+	const struct vc_file_weights *file = &model->file;
+	uint64_t elements = sat_add(file->params, file->buffers);
+	uint64_t each = elements ? file->total_bytes / elements : 0;
+	struct parts parts = { 0 };
+	uint64_t layer_bytes = 0;
+
+	if (file->quantized || model->source == VC_SOURCE_GGUF || each == 0 ||
+	    sat_mul(each, elements) != file->total_bytes || layers_of(model) == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < file->layers && i < VC_MAX_LAYERS; i++) {
+		layer_bytes = sat_add(layer_bytes, file->layer_bytes[i]);
+	}
+	vc_model_walk(model, count_part, &parts);
+	note_part(ledger, "weights-embedding-differs",
+	          "The token table takes {0B} in the file and {1B} by the shape.",
+	          (const uint64_t[2]){ file->embedding_bytes, sat_mul(each, parts.embedding) });
+	note_part(ledger, "weights-head-differs",
+	          "The head and the last norms take {0B} in the file and {1B} by the shape.",
+	          (const uint64_t[2]){ file->output_bytes, sat_mul(each, parts.output) });
+	note_part(ledger, "weights-of-layers-differ",
+	          "The tensors of the layers take {0B} in the file and {1B} by the shape.",
+	          (const uint64_t[2]){ layer_bytes, sat_mul(each, parts.layers) });
+}
+
 void file_weights_note(const struct vc_request *request, uint64_t counted, struct vc_ledger *ledger)
 {
 	const struct vc_file_weights *file = &request->model->file;
@@ -95,5 +156,8 @@ void file_weights_note(const struct vc_request *request, uint64_t counted, struc
 		        "stored twice, next-token-prediction layers, or a tower that the "
 		        "configuration leaves out.",
 		        (const uint64_t[3]){ sat_sub(file->params, counted), file->params, 0 });
+	}
+	if (counted && counted != file->params) {
+		note_parts(request->model, ledger);
 	}
 }

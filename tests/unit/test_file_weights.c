@@ -1,4 +1,5 @@
 #include "file_weights.h"
+#include "shapes.h"
 #include "test.h"
 
 static struct vc_model model;
@@ -83,12 +84,51 @@ static void differences_are_said(void **state)
 	assert_true(has_note(&ledger, "weights-empty"));
 }
 
+static const struct vc_note *find(const struct vc_ledger *ledger, const char *code)
+{
+	for (uint32_t i = 0; i < ledger->note_count; i++) {
+		if (strcmp(ledger->notes[i].code, code) == 0) {
+			return &ledger->notes[i];
+		}
+	}
+	return NULL;
+}
+
+/* Llama-2-7B in 16 bits: a table of 32000 x 4096 takes 262,144,000 B, a layer 202,383,360
+ * parameters or 404,766,720 B, the head and the last norm 262,152,192 B. */
+static void the_part_that_differs_is_named(void **state)
+{
+	static struct vc_ledger ledger;
+	struct vc_request request = { .model = &model };
+
+	(void)state;
+	shape_decoder(&model, &llama_2_7b);
+	model.source = VC_SOURCE_SAFETENSORS;
+	model.dtype = VC_DTYPE_BF16;
+	model.file.params = 6738415616 - 131072000;
+	model.file.total_bytes = 2 * model.file.params;
+	model.file.embedding_bytes = 262144000;
+	model.file.output_bytes = 8192;
+	model.file.layers = 32;
+	for (uint32_t i = 0; i < 32; i++) {
+		model.file.layer_bytes[i] = 404766720;
+	}
+	/* a head that is tied in the file and is not in the configuration */
+	file_weights_note(&request, 6738415616, &ledger);
+	assert_non_null(find(&ledger, "weights-head-differs"));
+	assert_u64(find(&ledger, "weights-head-differs")->args[0], 8192);
+	assert_u64(find(&ledger, "weights-head-differs")->args[1], 262152192);
+	assert_null(find(&ledger, "weights-embedding-differs"));
+	assert_null(find(&ledger, "weights-of-layers-differ"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_files_may_be_converted),
 		cmocka_unit_test(quantized_files_are_taken_as_they_are),
 		cmocka_unit_test(differences_are_said),
+		cmocka_unit_test(the_part_that_differs_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
