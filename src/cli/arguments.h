@@ -49,6 +49,8 @@ struct arguments {
 	bool github, mig;
 	bool offline; /* nothing is fetched from a hub */
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
+	const char *weights, *slicing, *compliance, *framework, *fit; /* of platforms */
+	bool cuda_only;
 	struct text_list gpus, catalogs, vary;
 	struct text_list settings; /* "FIELD=VALUE" in the order in which they were given */
 	struct text_list operands;

@@ -86,6 +86,13 @@ static const struct example import_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example platforms_examples[] = {
+	{ "vramcalc platforms", "five platforms over six criteria" },
+	{ "vramcalc platforms --weights memory=3,billing=1", "ranked by what matters to you" },
+	{ "vramcalc platforms --slicing mig --explain", "with the evidence" },
+	{ NULL, NULL },
+};
+
 static const struct example engines_examples[] = {
 	{ "vramcalc engines", "engines, and the versions that are modelled" },
 	{ NULL, NULL },
@@ -271,6 +278,16 @@ const struct command command_table[] = {
 	                 "weight file, or the name of a bundled model. The spec goes to standard "
 	                 "output; planned as it is, it gives what SOURCE itself gives.",
 	  .examples = import_examples },
+	{ .name = "platforms",
+	  .bit = ON_PLATFORMS,
+	  .run = platforms_command,
+	  .operands = "",
+	  .summary = "compare rental platforms by the six criteria of a decision matrix",
+	  .description =
+	          "Scores from 0 to 1 stand for documented facts; what is not known is left "
+	          "empty and leaves a weighted sum. Nothing is ranked without --weights, which "
+	          "are yours: a criterion that is not named has none.",
+	  .examples = platforms_examples },
 	{ .name = "engines",
 	  .bit = ON_ENGINES,
 	  .run = engines_command,

@@ -226,18 +226,50 @@ static const struct schema_field precisions_fields[] = {
 	MUST("quantizations[].summary", SCHEMA_TEXT),
 };
 
+static const struct schema_field platforms_fields[] = {
+	SCHEMA("vramcalc/platforms/v1"),
+	MUST("as_of", SCHEMA_TEXT),
+	MUST("compared", SCHEMA_TEXT),
+	MUST("criteria[].id", SCHEMA_TEXT),
+	MUST("criteria[].name", SCHEMA_TEXT),
+	MUST("criteria[].question", SCHEMA_TEXT),
+	MUST("criteria[].rubric", SCHEMA_TEXT),
+	MUST("criteria[].weight", SCHEMA_NUMBER),
+	MUST("platforms[].id", SCHEMA_TEXT),
+	MUST("platforms[].name", SCHEMA_TEXT),
+	MUST("platforms[].local_name", SCHEMA_TEXT),
+	MUST("platforms[].kind", SCHEMA_TEXT),
+	MUST_OR_NULL("platforms[].score", SCHEMA_NUMBER),
+	MUST("platforms[].criteria_known", SCHEMA_BYTES),
+	MUST("platforms[].criteria", SCHEMA_ANYTHING),
+	MUST("platforms[].sizes[].gb", SCHEMA_BYTES),
+	MUST("platforms[].sizes[].vendor", SCHEMA_TEXT),
+	MUST("platforms[].sizes[].is", SCHEMA_TEXT),
+	MUST("platforms[].slices", SCHEMA_TEXTS),
+	MUST("platforms[].compliance", SCHEMA_TEXTS),
+	MUST("platforms[].images", SCHEMA_TEXTS),
+	MUST("platforms[].fits", SCHEMA_TEXTS),
+	MUST("platforms[].evidence[].about", SCHEMA_TEXT),
+	MUST("platforms[].evidence[].grade", SCHEMA_TEXT),
+	MUST("platforms[].evidence[].as_of", SCHEMA_TEXT),
+	MUST("platforms[].evidence[].source", SCHEMA_TEXT),
+	MUST("platforms[].evidence[].text", SCHEMA_TEXT),
+	MUST_OR_NULL("platforms[].evidence[].doubt", SCHEMA_TEXT),
+};
+
 #define OUTPUT(n, f)                                                                               \
 	{                                                                                          \
 		(n), (f), sizeof(f) / sizeof *(f)                                                  \
 	}
 
 static const struct schema_output outputs[] = {
-	OUTPUT("plan", plan_fields),         OUTPUT("check", check_fields),
-	OUTPUT("diff", diff_fields),         OUTPUT("pack", pack_fields),
-	OUTPUT("solve", solve_fields),       OUTPUT("advise", advise_fields),
-	OUTPUT("diagnose", diagnose_fields), OUTPUT("compare", compare_fields),
-	OUTPUT("gpus", gpus_fields),         OUTPUT("models", models_fields),
-	OUTPUT("engines", engines_fields),   OUTPUT("precisions", precisions_fields),
+	OUTPUT("plan", plan_fields),           OUTPUT("check", check_fields),
+	OUTPUT("diff", diff_fields),           OUTPUT("pack", pack_fields),
+	OUTPUT("solve", solve_fields),         OUTPUT("advise", advise_fields),
+	OUTPUT("diagnose", diagnose_fields),   OUTPUT("compare", compare_fields),
+	OUTPUT("gpus", gpus_fields),           OUTPUT("models", models_fields),
+	OUTPUT("engines", engines_fields),     OUTPUT("precisions", precisions_fields),
+	OUTPUT("platforms", platforms_fields),
 };
 
 const struct schema_output *schema_output_at(size_t index)

@@ -63,6 +63,7 @@ for command in (
     ("gpus",),
     ("models",),
     ("engines",),
+    ("platforms", "--weights", "memory=3,billing=1"),
     ("precisions",),
 ):
     check(" ".join(command), schema(command[0]), json.loads(run(*command, "--json")))

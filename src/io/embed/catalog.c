@@ -1,9 +1,10 @@
 /*
  * Writes the built-in catalog as C: const tables, so that it costs nothing to have.
- * embed_catalog OUTPUT.c GPUS.yaml OFFERS.csv MIG.yaml
+ * embed_catalog OUTPUT.c GPUS.yaml OFFERS.csv MIG.yaml PLATFORMS.yaml
  */
 #include "catalog_draft.h"
 #include "mig.h"
+#include "platforms.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static bool read_file(const char *path, char **text, struct vc_catalog_text *sou
 	return good;
 }
 
-static void put_text(FILE *out, const char *text)
+void embed_text(FILE *out, const char *text)
 {
 	putc('"', out);
 	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -53,7 +54,7 @@ static void put_text(FILE *out, const char *text)
 static void put_member(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, "\t\t.%s = ", name);
-	put_text(out, text);
+	embed_text(out, text);
 	fputs(",\n", out);
 }
 
@@ -68,9 +69,9 @@ static void put_price(FILE *out, const struct vc_price *price)
 {
 	fprintf(out, "{ %d, UINT64_C(%" PRIu64 "), \"%s\", ", price->known, price->per_hour_micros,
 	        price->currency);
-	put_text(out, price->offer ? price->offer : "");
+	embed_text(out, price->offer ? price->offer : "");
 	fputs(", ", out);
-	put_text(out, price->as_of ? price->as_of : "");
+	embed_text(out, price->as_of ? price->as_of : "");
 	fputs(" },\n", out);
 }
 
@@ -78,7 +79,7 @@ static void put_lists(FILE *out, size_t i, const struct vc_catalog_gpu *entry)
 {
 	fprintf(out, "static const char *const aliases_%zu[] = { ", i);
 	for (size_t j = 0; entry->gpu.aliases[j]; j++) {
-		put_text(out, entry->gpu.aliases[j]);
+		embed_text(out, entry->gpu.aliases[j]);
 		fputs(", ", out);
 	}
 	fprintf(out, "0 };\nstatic const struct vc_price prices_%zu[] = {\n", i);
@@ -88,7 +89,7 @@ static void put_lists(FILE *out, size_t i, const struct vc_catalog_gpu *entry)
 	fprintf(out, "{ 0 } };\nstatic const struct vc_citation citations_%zu[] = {\n", i);
 	for (uint32_t j = 0; j < entry->citation_count; j++) {
 		fprintf(out, "\t{ \"%s\", ", entry->citations[j].field);
-		put_text(out, entry->citations[j].source);
+		embed_text(out, entry->citations[j].source);
 		fputs(" },\n", out);
 	}
 	fputs("\t{ 0 } };\n", out);
@@ -179,6 +180,7 @@ enum {
 	GPUS,
 	OFFERS,
 	MIG,
+	PLATFORMS,
 	FILES
 };
 
@@ -201,6 +203,7 @@ static bool embed(FILE *out, const struct vc_catalog_text files[FILES])
 		vc_catalog_close(&catalog);
 	}
 	good = embed_mig(out, &files[MIG], &errors) && good;
+	good = embed_platforms(out, &files[PLATFORMS], &errors) && good;
 	for (size_t i = 0; i < vc_errors_kept(&errors); i++) {
 		fprintf(stderr, "%s\n", vc_error_format(&errors.errors[i], text));
 	}

@@ -1,0 +1,15 @@
+/* The platforms, read for embedding. */
+#ifndef VC_EMBED_PLATFORMS_H
+#define VC_EMBED_PLATFORMS_H
+
+#include "catalog_draft.h"
+
+#include <stdio.h>
+
+/* A C string of any text. */
+void embed_text(FILE *out, const char *text);
+
+/* Writes what platforms.h declares as data; false with what is wrong in `errors`. */
+bool embed_platforms(FILE *out, const struct vc_catalog_text *source, struct vc_error_list *errors);
+
+#endif
