@@ -51,6 +51,8 @@ struct arguments {
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
 	const char *weights, *slicing, *compliance, *framework, *fit; /* of platforms */
 	bool cuda_only;
+	const char *cloud, *region, *currency; /* of offers */
+	bool spot;
 	struct text_list gpus, catalogs, vary;
 	struct text_list settings; /* "FIELD=VALUE" in the order in which they were given */
 	struct text_list operands;

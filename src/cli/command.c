@@ -86,6 +86,12 @@ static const struct example import_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example offers_examples[] = {
+	{ "vramcalc offers --gpu A10", "who rents it, the cheapest GPU first" },
+	{ "vramcalc offers --spot --max-price 2", "spot instances up to $2 an hour" },
+	{ NULL, NULL },
+};
+
 static const struct example platforms_examples[] = {
 	{ "vramcalc platforms", "five platforms over six criteria" },
 	{ "vramcalc platforms --weights memory=3,billing=1", "ranked by what matters to you" },
@@ -278,6 +284,16 @@ const struct command command_table[] = {
 	                 "weight file, or the name of a bundled model. The spec goes to standard "
 	                 "output; planned as it is, it gives what SOURCE itself gives.",
 	  .examples = import_examples },
+	{ .name = "offers",
+	  .bit = ON_OFFERS,
+	  .run = offers_command,
+	  .operands = "",
+	  .summary = "list instance types with GPUs and their prices",
+	  .description =
+	          "Prices are of the whole instance for an hour, and of one of its GPUs. What is "
+	          "not known is empty; no price is made up and no currency converted: each "
+	          "currency is ranked by itself, the cheapest GPU first.",
+	  .examples = offers_examples },
 	{ .name = "platforms",
 	  .bit = ON_PLATFORMS,
 	  .run = platforms_command,

@@ -14,6 +14,7 @@ int advise_command(struct arguments *arguments);
 int diagnose_command(struct arguments *arguments);
 int gpus_command(struct arguments *arguments);
 int models_command(struct arguments *arguments);
+int offers_command(struct arguments *arguments);
 int platforms_command(struct arguments *arguments);
 int engines_command(struct arguments *arguments);
 int precisions_command(struct arguments *arguments);

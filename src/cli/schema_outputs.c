@@ -226,6 +226,24 @@ static const struct schema_field precisions_fields[] = {
 	MUST("quantizations[].summary", SCHEMA_TEXT),
 };
 
+static const struct schema_field offers_fields[] = {
+	SCHEMA("vramcalc/offers/v1"),
+	MUST("offers[].cloud", SCHEMA_TEXT),
+	MUST_OR_NULL("offers[].region", SCHEMA_TEXT),
+	MUST("offers[].instance", SCHEMA_TEXT),
+	MUST("offers[].gpu", SCHEMA_TEXT),
+	MUST_OR_NULL("offers[].gpus", SCHEMA_NUMBER),
+	MUST("offers[].kind", SCHEMA_TEXT),
+	MUST_OR_NULL("offers[].on_demand", SCHEMA_NUMBER),
+	MUST_OR_NULL("offers[].on_demand_per_gpu", SCHEMA_NUMBER),
+	MUST_OR_NULL("offers[].spot", SCHEMA_NUMBER),
+	MUST_OR_NULL("offers[].spot_per_gpu", SCHEMA_NUMBER),
+	MUST("offers[].currency", SCHEMA_TEXT),
+	MUST_OR_NULL("offers[].as_of", SCHEMA_TEXT),
+	MUST_OR_NULL("offers[].source", SCHEMA_TEXT),
+	MUST_OR_NULL("offers[].note", SCHEMA_TEXT),
+};
+
 static const struct schema_field platforms_fields[] = {
 	SCHEMA("vramcalc/platforms/v1"),
 	MUST("as_of", SCHEMA_TEXT),
@@ -269,7 +287,7 @@ static const struct schema_output outputs[] = {
 	OUTPUT("diagnose", diagnose_fields),   OUTPUT("compare", compare_fields),
 	OUTPUT("gpus", gpus_fields),           OUTPUT("models", models_fields),
 	OUTPUT("engines", engines_fields),     OUTPUT("precisions", precisions_fields),
-	OUTPUT("platforms", platforms_fields),
+	OUTPUT("platforms", platforms_fields), OUTPUT("offers", offers_fields),
 };
 
 const struct schema_output *schema_output_at(size_t index)

@@ -63,6 +63,7 @@ for command in (
     ("gpus",),
     ("models",),
     ("engines",),
+    ("offers",),
     ("platforms", "--weights", "memory=3,billing=1"),
     ("precisions",),
 ):
