@@ -52,7 +52,9 @@ struct arguments {
 	const char *weights, *slicing, *compliance, *framework, *fit; /* of platforms */
 	bool cuda_only;
 	const char *cloud, *region, *currency; /* of offers */
-	bool spot;
+	bool spot, not_resumable;
+	/* Of a run on offers, in millionths of hours. */
+	uint64_t hours_micros, interval_micros, checkpoint_micros, restart_micros;
 	struct text_list gpus, catalogs, vary;
 	struct text_list settings; /* "FIELD=VALUE" in the order in which they were given */
 	struct text_list operands;

@@ -6,13 +6,19 @@
 #include "nearest.h"
 #include "print_text.h"
 #include "report.h"
+#include "run_price.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+struct row {
+	const struct vc_offer *offer;         /* first */
+	uint64_t run_micros, spot_run_micros; /* 0: unknown, or no run is meant */
+};
+
 static const struct vc_offer *offer_of(const void *row)
 {
-	return *(const struct vc_offer *const *)row;
+	return ((const struct row *)row)->offer;
 }
 
 static void get_cloud(const void *row, struct cell *cell)
@@ -81,6 +87,16 @@ static void get_spot_gpu(const void *row, struct cell *cell)
 	money(offer_of(row), per_gpu(offer_of(row), offer_of(row)->spot_micros), cell);
 }
 
+static void get_run(const void *row, struct cell *cell)
+{
+	money(offer_of(row), ((const struct row *)row)->run_micros, cell);
+}
+
+static void get_spot_run(const void *row, struct cell *cell)
+{
+	money(offer_of(row), ((const struct row *)row)->spot_run_micros, cell);
+}
+
 static void get_currency(const void *row, struct cell *cell)
 {
 	cell_text(cell, offer_of(row)->currency);
@@ -123,13 +139,30 @@ static const struct column columns[] = {
 	  .type = CELL_MONEY,
 	  .priority = 5,
 	  .get = get_spot_gpu },
+	{ .id = "run", .heading = "run", .type = CELL_MONEY, .get = get_run },
+	{ .id = "spot_run", .heading = "spot run", .type = CELL_MONEY, .get = get_spot_run },
 	{ .id = "currency", .heading = "currency", .use = COLUMN_DATA, .get = get_currency },
 	{ .id = "as_of", .heading = "as of", .priority = 7, .get = get_as_of },
 	{ .id = "source", .heading = "source", .use = COLUMN_DATA, .get = get_source },
 	{ .id = "note", .heading = "note", .use = COLUMN_DATA, .get = get_note },
 };
 
+struct note {
+	char text[320];
+};
+
+static void get_note_text(const void *row, struct cell *cell)
+{
+	cell_text(cell, ((const struct note *)row)->text);
+}
+
+static const struct column note_columns[] = {
+	{ .id = "text", .heading = "of the run", .get = get_note_text },
+};
+
 struct search {
+	struct vc_run run;
+
 	const struct arguments *arguments;
 	const char *currency; /* NULL: any */
 	struct gpu_list gpus; /* none: any */
@@ -215,11 +248,29 @@ static bool is_known(const struct vc_catalog *catalog, const char *option, size_
 	return false;
 }
 
+/* A year has 8760 hours; what is above a million is a slip. */
+static bool are_hours(const struct vc_run *run)
+{
+	enum {
+		MOST_HOURS = 1000000
+	};
+	const uint64_t most = UINT64_C(1000000) * MOST_HOURS;
+
+	if (run->hours_micros <= most && run->interval_micros <= most &&
+	    run->checkpoint_micros <= most && run->restart_micros <= most) {
+		return true;
+	}
+	fprintf(stderr, "vramcalc offers: --hours and the other times are at most %d hours\n",
+	        MOST_HOURS);
+	return false;
+}
+
 static bool read_search(const struct vc_catalog *catalog, struct search *search)
 {
 	const struct arguments *arguments = search->arguments;
 	const struct name_place place = { "vramcalc offers", "--gpu" };
-	bool good = is_known(catalog, "cloud", offsetof(struct vc_offer, cloud), arguments->cloud);
+	bool good = are_hours(&search->run) &&
+	            is_known(catalog, "cloud", offsetof(struct vc_offer, cloud), arguments->cloud);
 
 	good = is_known(catalog, "region", offsetof(struct vc_offer, region), arguments->region) &&
 	       good;
@@ -232,14 +283,75 @@ static bool read_search(const struct vc_catalog *catalog, struct search *search)
 	return good;
 }
 
-static int list(const struct vc_catalog *catalog, struct search *search,
-                const struct vc_offer **found)
+static uint64_t or_else(uint64_t given, uint64_t otherwise)
 {
-	struct table table = { .id = "offers",
-		               .columns = columns,
-		               .column_count = sizeof columns / sizeof *columns,
-		               .rows = found,
-		               .row_size = sizeof *found };
+	return given ? given : otherwise;
+}
+
+static struct row price_run(const struct vc_run *run, bool not_resumable,
+                            const struct vc_offer *offer)
+{
+	struct row row = { .offer = offer };
+
+	if (run->hours_micros) {
+		row.run_micros = vc_run_price(offer->on_demand_micros, run->hours_micros, 1000000);
+	}
+	if (run->hours_micros && !not_resumable) {
+		row.spot_run_micros = vc_run_price(offer->spot_micros, run->hours_micros,
+		                                   vc_run_spot_factor(run));
+	}
+	return row;
+}
+
+/* What the prices of the run assume. */
+static size_t note_run(const struct search *search, struct note notes[3])
+{
+	const struct arguments *arguments = search->arguments;
+	const struct vc_run *run = &search->run;
+	char factor[48], few[48], many[48];
+	size_t count = 0;
+
+	if (!run->hours_micros) {
+		return 0;
+	}
+	format_ratio(factor, sizeof factor, vc_run_spot_factor(run), 1000000);
+	format_ratio(many, sizeof many, vc_run_interruptions(run, run->interval_micros), 1000000);
+	format_ratio(few, sizeof few, vc_run_interruptions(run, 48000000), 1000000);
+	snprintf(notes[count++].text, sizeof notes->text,
+	         "A spot run expects %s%s%s interruptions%s.", many,
+	         arguments->interval_micros ? "" : " to ", arguments->interval_micros ? "" : few,
+	         arguments->interval_micros ? ""
+	         : arguments->not_resumable ? ", every 6 to 48 h (assumed)"
+	                                    : ", every 6 to 48 h (assumed; priced at 6)");
+	snprintf(notes[count++].text, sizeof notes->text,
+	         "Its price has the factor 1 + (c/2 + r)/m = %s for lost work and restarts%s.",
+	         factor,
+	         arguments->checkpoint_micros && arguments->restart_micros
+	                 ? ""
+	                 : "; c = 1 h and r = 0.2 h are assumed where not given");
+	if (arguments->not_resumable) {
+		snprintf(notes[count - 1].text, sizeof notes->text,
+		         "A run that starts over when interrupted has no expected spot price%s.",
+		         run->hours_micros > 24000000 ? "; above 24 h spot is the wrong choice: "
+		                                        "take on-demand or reserved"
+		                                      : "");
+	}
+	return count;
+}
+
+static int list(const struct vc_catalog *catalog, struct search *search, struct row *found)
+{
+	struct note notes[3] = { { "" } };
+	struct table tables[2] = { { .id = "offers",
+		                     .columns = columns,
+		                     .column_count = sizeof columns / sizeof *columns,
+		                     .rows = found,
+		                     .row_size = sizeof *found },
+		                   { .id = "notes",
+		                     .columns = note_columns,
+		                     .column_count = 1,
+		                     .rows = notes,
+		                     .row_size = sizeof *notes } };
 	struct output out;
 
 	if (!read_search(catalog, search)) {
@@ -247,13 +359,16 @@ static int list(const struct vc_catalog *catalog, struct search *search,
 	}
 	for (size_t i = 0; i < catalog->offer_count; i++) {
 		if (passes(search, &catalog->offers[i])) {
-			found[table.row_count++] = &catalog->offers[i];
+			found[tables[0].row_count++] =
+			        price_run(&search->run, search->arguments->not_resumable,
+			                  &catalog->offers[i]);
 		}
 	}
-	qsort(found, table.row_count, sizeof *found,
+	qsort(found, tables[0].row_count, sizeof *found,
 	      search->arguments->spot ? by_spot : by_on_demand);
+	tables[1].row_count = note_run(search, notes);
 	output_open(&out, search->arguments);
-	list_print(&out, "offers", &table, 1);
+	list_print(&out, "offers", tables, tables[1].row_count ? 2 : 1);
 	return EXIT_FITS;
 }
 
@@ -261,9 +376,13 @@ int offers_command(struct arguments *arguments)
 {
 	struct vc_catalog_options options = { .files = arguments->catalogs.items,
 		                              .file_count = arguments->catalogs.count };
-	struct search search = { .arguments = arguments };
+	struct search search = { .arguments = arguments,
+		                 .run = { arguments->hours_micros,
+		                          or_else(arguments->interval_micros, 6000000),
+		                          or_else(arguments->checkpoint_micros, 1000000),
+		                          or_else(arguments->restart_micros, 200000) } };
 	struct vc_error_list errors = { 0 };
-	const struct vc_offer **found;
+	struct row *found;
 	int status = EXIT_WRONG_INPUT;
 	struct vc_catalog catalog;
 

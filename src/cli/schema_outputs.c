@@ -238,10 +238,13 @@ static const struct schema_field offers_fields[] = {
 	MUST_OR_NULL("offers[].on_demand_per_gpu", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].spot", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].spot_per_gpu", SCHEMA_NUMBER),
+	MUST_OR_NULL("offers[].run", SCHEMA_NUMBER),
+	MUST_OR_NULL("offers[].spot_run", SCHEMA_NUMBER),
 	MUST("offers[].currency", SCHEMA_TEXT),
 	MUST_OR_NULL("offers[].as_of", SCHEMA_TEXT),
 	MUST_OR_NULL("offers[].source", SCHEMA_TEXT),
 	MUST_OR_NULL("offers[].note", SCHEMA_TEXT),
+	MAY("notes[].text", SCHEMA_TEXT),
 };
 
 static const struct schema_field platforms_fields[] = {

@@ -63,7 +63,7 @@ for command in (
     ("gpus",),
     ("models",),
     ("engines",),
-    ("offers",),
+    ("offers", "--hours", "12"),
     ("platforms", "--weights", "memory=3,billing=1"),
     ("precisions",),
 ):
