@@ -52,7 +52,8 @@ struct arguments {
 	const char *weights, *slicing, *compliance, *framework, *fit; /* of platforms */
 	bool cuda_only;
 	const char *cloud, *region, *currency; /* of offers */
-	bool spot, not_resumable;
+	bool spot, not_resumable, assume_spot;
+	struct choice billing;
 	/* Of a run on offers, in millionths of hours. */
 	uint64_t hours_micros, interval_micros, checkpoint_micros, restart_micros;
 	struct text_list gpus, catalogs, vary;

@@ -12,7 +12,9 @@
 #include <string.h>
 
 struct row {
-	const struct vc_offer *offer;         /* first */
+	const struct vc_offer *offer; /* first */
+	uint64_t spot_micros;         /* the offer's, or assumed */
+	bool spot_assumed;
 	uint64_t run_micros, spot_run_micros; /* 0: unknown, or no run is meant */
 };
 
@@ -79,12 +81,23 @@ static void get_on_demand_gpu(const void *row, struct cell *cell)
 
 static void get_spot(const void *row, struct cell *cell)
 {
-	money(offer_of(row), offer_of(row)->spot_micros, cell);
+	money(offer_of(row), ((const struct row *)row)->spot_micros, cell);
 }
 
 static void get_spot_gpu(const void *row, struct cell *cell)
 {
-	money(offer_of(row), per_gpu(offer_of(row), offer_of(row)->spot_micros), cell);
+	money(offer_of(row), per_gpu(offer_of(row), ((const struct row *)row)->spot_micros), cell);
+}
+
+static void get_assumed(const void *row, struct cell *cell)
+{
+	cell_flag(cell, ((const struct row *)row)->spot_assumed);
+}
+
+static void get_assumed_mark(const void *row, struct cell *cell)
+{
+	cell_text(cell, ((const struct row *)row)->spot_assumed ? "spot assumed" : NULL);
+	cell->tone = TONE_CAREFUL;
 }
 
 static void get_run(const void *row, struct cell *cell)
@@ -139,6 +152,12 @@ static const struct column columns[] = {
 	  .type = CELL_MONEY,
 	  .priority = 5,
 	  .get = get_spot_gpu },
+	{ .id = "spot_assumed",
+	  .heading = "assumed",
+	  .type = CELL_FLAG,
+	  .use = COLUMN_DATA,
+	  .get = get_assumed },
+	{ .id = "mark", .heading = "", .use = COLUMN_PEOPLE, .get = get_assumed_mark },
 	{ .id = "run", .heading = "run", .type = CELL_MONEY, .get = get_run },
 	{ .id = "spot_run", .heading = "spot run", .type = CELL_MONEY, .get = get_spot_run },
 	{ .id = "currency", .heading = "currency", .use = COLUMN_DATA, .get = get_currency },
@@ -159,6 +178,13 @@ static void get_note_text(const void *row, struct cell *cell)
 static const struct column note_columns[] = {
 	{ .id = "text", .heading = "of the run", .get = get_note_text },
 };
+
+/* The spot price, or where none is known and one is to be assumed a quarter of on-demand. */
+static uint64_t spot_of(const struct arguments *arguments, const struct vc_offer *offer)
+{
+	return offer->spot_micros || !arguments->assume_spot ? offer->spot_micros
+	                                                     : offer->on_demand_micros / 4;
+}
 
 struct search {
 	struct vc_run run;
@@ -181,7 +207,7 @@ static bool is_gpu(const struct search *search, const char *id)
 static bool passes(const struct search *search, const struct vc_offer *offer)
 {
 	const struct arguments *arguments = search->arguments;
-	uint64_t price = arguments->spot ? offer->spot_micros : offer->on_demand_micros;
+	uint64_t price = arguments->spot ? spot_of(arguments, offer) : offer->on_demand_micros;
 
 	return (!arguments->cloud || strcmp(arguments->cloud, offer->cloud) == 0) &&
 	       (!arguments->region || strcmp(arguments->region, offer->region) == 0) &&
@@ -195,8 +221,8 @@ static bool passes(const struct search *search, const struct vc_offer *offer)
 static int compare_prices(const void *a, const void *b, bool spot)
 {
 	const struct vc_offer *x = offer_of(a), *y = offer_of(b);
-	uint64_t p = per_gpu(x, spot ? x->spot_micros : x->on_demand_micros);
-	uint64_t q = per_gpu(y, spot ? y->spot_micros : y->on_demand_micros);
+	uint64_t p = per_gpu(x, spot ? ((const struct row *)a)->spot_micros : x->on_demand_micros);
+	uint64_t q = per_gpu(y, spot ? ((const struct row *)b)->spot_micros : y->on_demand_micros);
 	int currencies = strcmp(y->currency, x->currency); /* USD before CNY */
 	bool quoted = x->kind == VC_OFFER_QUOTED;
 
@@ -283,22 +309,38 @@ static bool read_search(const struct vc_catalog *catalog, struct search *search)
 	return good;
 }
 
+/* Hours as they are billed. */
+static uint64_t billed(const struct arguments *arguments)
+{
+	enum {
+		MILLION = 1000000
+	};
+	uint64_t hours = arguments->hours_micros, per_hour = arguments->billing.index ? 1 : 60;
+
+	if (!arguments->billing.given || hours > UINT64_MAX / 120) {
+		return hours;
+	}
+	return ((hours * per_hour + MILLION - 1) / MILLION * MILLION + per_hour - 1) / per_hour;
+}
+
 static uint64_t or_else(uint64_t given, uint64_t otherwise)
 {
 	return given ? given : otherwise;
 }
 
-static struct row price_run(const struct vc_run *run, bool not_resumable,
-                            const struct vc_offer *offer)
+static struct row price_run(const struct search *search, const struct vc_offer *offer)
 {
-	struct row row = { .offer = offer };
+	const struct arguments *arguments = search->arguments;
+	const struct vc_run *run = &search->run;
+	struct row row = { .offer = offer, .spot_micros = spot_of(arguments, offer) };
 
+	row.spot_assumed = row.spot_micros != offer->spot_micros;
 	if (run->hours_micros) {
 		row.run_micros = vc_run_price(offer->on_demand_micros, run->hours_micros, 1000000);
 	}
-	if (run->hours_micros && !not_resumable) {
-		row.spot_run_micros = vc_run_price(offer->spot_micros, run->hours_micros,
-		                                   vc_run_spot_factor(run));
+	if (run->hours_micros && !arguments->not_resumable) {
+		row.spot_run_micros =
+		        vc_run_price(row.spot_micros, run->hours_micros, vc_run_spot_factor(run));
 	}
 	return row;
 }
@@ -308,15 +350,18 @@ static size_t note_run(const struct search *search, struct note notes[3])
 {
 	const struct arguments *arguments = search->arguments;
 	const struct vc_run *run = &search->run;
+	struct vc_run really = search->run; /* not rounded as it is billed */
 	char factor[48], few[48], many[48];
 	size_t count = 0;
 
+	really.hours_micros = arguments->hours_micros;
 	if (!run->hours_micros) {
 		return 0;
 	}
 	format_ratio(factor, sizeof factor, vc_run_spot_factor(run), 1000000);
-	format_ratio(many, sizeof many, vc_run_interruptions(run, run->interval_micros), 1000000);
-	format_ratio(few, sizeof few, vc_run_interruptions(run, 48000000), 1000000);
+	format_ratio(many, sizeof many, vc_run_interruptions(&really, run->interval_micros),
+	             1000000);
+	format_ratio(few, sizeof few, vc_run_interruptions(&really, 48000000), 1000000);
 	snprintf(notes[count++].text, sizeof notes->text,
 	         "A spot run expects %s%s%s interruptions%s.", many,
 	         arguments->interval_micros ? "" : " to ", arguments->interval_micros ? "" : few,
@@ -332,9 +377,9 @@ static size_t note_run(const struct search *search, struct note notes[3])
 	if (arguments->not_resumable) {
 		snprintf(notes[count - 1].text, sizeof notes->text,
 		         "A run that starts over when interrupted has no expected spot price%s.",
-		         run->hours_micros > 24000000 ? "; above 24 h spot is the wrong choice: "
-		                                        "take on-demand or reserved"
-		                                      : "");
+		         really.hours_micros > 24000000 ? "; above 24 h spot is the wrong choice: "
+		                                          "take on-demand or reserved"
+		                                        : "");
 	}
 	return count;
 }
@@ -359,9 +404,7 @@ static int list(const struct vc_catalog *catalog, struct search *search, struct 
 	}
 	for (size_t i = 0; i < catalog->offer_count; i++) {
 		if (passes(search, &catalog->offers[i])) {
-			found[tables[0].row_count++] =
-			        price_run(&search->run, search->arguments->not_resumable,
-			                  &catalog->offers[i]);
+			found[tables[0].row_count++] = price_run(search, &catalog->offers[i]);
 		}
 	}
 	qsort(found, tables[0].row_count, sizeof *found,
@@ -377,7 +420,7 @@ int offers_command(struct arguments *arguments)
 	struct vc_catalog_options options = { .files = arguments->catalogs.items,
 		                              .file_count = arguments->catalogs.count };
 	struct search search = { .arguments = arguments,
-		                 .run = { arguments->hours_micros,
+		                 .run = { billed(arguments),
 		                          or_else(arguments->interval_micros, 6000000),
 		                          or_else(arguments->checkpoint_micros, 1000000),
 		                          or_else(arguments->restart_micros, 200000) } };

@@ -68,6 +68,13 @@ static const char *shell_choice(size_t index)
 	return pick(names, LENGTH(names), index);
 }
 
+static const char *billing_choice(size_t index)
+{
+	static const char *const names[] = { "minute", "hour" };
+
+	return pick(names, LENGTH(names), index);
+}
+
 /* Another spelling of --set: help, values and default are those of the spec's field. */
 #define FIELD(option, heading, path)                                                               \
 	{                                                                                          \
@@ -342,6 +349,20 @@ const struct option_row option_table[] = {
 	  .commands = ON_OFFERS,
 	  .offset = AT(not_resumable),
 	  .help = "the run starts over when it is interrupted" },
+	{ .name = "billing",
+	  .kind = OPTION_CHOICE,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_OFFERS,
+	  .offset = AT(billing),
+	  .value = "UNIT",
+	  .choice = billing_choice,
+	  .help = "round --hours up to whole minutes or hours, as the cloud bills" },
+	{ .name = "assume-spot",
+	  .kind = OPTION_FLAG,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_OFFERS,
+	  .offset = AT(assume_spot),
+	  .help = "where no spot price is known, take 25 % of on-demand, marked as assumed" },
 	{ .name = "weights",
 	  .kind = OPTION_TEXT,
 	  .group = GROUP_HARDWARE,

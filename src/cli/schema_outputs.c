@@ -238,6 +238,7 @@ static const struct schema_field offers_fields[] = {
 	MUST_OR_NULL("offers[].on_demand_per_gpu", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].spot", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].spot_per_gpu", SCHEMA_NUMBER),
+	MUST("offers[].spot_assumed", SCHEMA_FLAG),
 	MUST_OR_NULL("offers[].run", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].spot_run", SCHEMA_NUMBER),
 	MUST("offers[].currency", SCHEMA_TEXT),
