@@ -49,8 +49,8 @@ static bool split_count(const char *operand, char name[4096], uint64_t *count)
 
 	snprintf(name, 4096, "%s", operand);
 	*count = 1;
-	if (!colon || !isdigit((unsigned char)colon[1]) || stat(operand, &facts) == 0 ||
-	    colon[1 + strspn(colon + 1, "0123456789")] != '\0') {
+	if (!colon || (colon[1] && !isdigit((unsigned char)colon[1])) ||
+	    stat(operand, &facts) == 0 || colon[1 + strspn(colon + 1, "0123456789")] != '\0') {
 		return true;
 	}
 	*count = strtoull(colon + 1, NULL, 10);
@@ -330,8 +330,8 @@ static void print_summary(struct pack *pack)
 	size_t placed = pack->job_count - fleet->packing.unplaced;
 	char line[768] = "", together[64], apart[64];
 
-	text_append(line, sizeof line, "%zu jobs on %u × %s", placed, (unsigned)fleet->packing.gpus,
-	            fleet->gpu->name);
+	text_append(line, sizeof line, "%zu %s on %u × %s", placed, placed == 1 ? "job" : "jobs",
+	            (unsigned)fleet->packing.gpus, fleet->gpu->name);
 	if (price->known && fleet->packing.gpus) {
 		format_price(together, sizeof together,
 		             price->per_hour_micros * fleet->packing.gpus, price->currency);
@@ -354,7 +354,9 @@ static void print_text(struct pack *pack)
 {
 	char line[256], free_text[64];
 
-	print_summary(pack);
+	if (pack->best.packing.gpus > 0) {
+		print_summary(pack);
+	}
 	for (uint32_t gpu = 0; gpu < pack->best.packing.gpus; gpu++) {
 		format_quantity(free_text, sizeof free_text, free_bytes(pack, gpu), pack->out.unit,
 		                ROUND_DOWN);
@@ -370,8 +372,8 @@ static void print_text(struct pack *pack)
 	}
 	for (size_t i = 0; i < pack->job_count; i++) {
 		if (pack->best.placements[i].gpu == VC_PACK_NONE) {
-			snprintf(line, sizeof line, "%s does not fit this GPU%s",
-			         pack->jobs[i].name, pack->best.mig ? " or a slice of it" : "");
+			snprintf(line, sizeof line, "%s does not fit one %s%s", pack->jobs[i].name,
+			         pack->best.gpu->name, pack->best.mig ? " or a slice of it" : "");
 			output_paragraph(&pack->out, TONE_BAD, line, 0);
 		}
 	}

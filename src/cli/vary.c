@@ -154,6 +154,11 @@ static bool parse_one(struct variations *all, char **storage, const char *word, 
 	(*storage)[length] = '\0';
 	variation->field = *storage;
 	*storage += length + 1;
+	for (size_t i = 0; i < all->count; i++) {
+		if (strcmp(all->fields[i].field, variation->field) == 0) {
+			return wrong(errors, word, "the field is varied twice (expected once)");
+		}
+	}
 	variation->settings = malloc(VARY_VALUES * sizeof *variation->settings);
 	all->count++;
 	if (!variation->settings || !known_field(variation->field, word, errors) ||
