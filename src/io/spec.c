@@ -250,6 +250,7 @@ static bool bind_texts(struct reader *reader)
 
 static bool read_model(struct reader *reader)
 {
+	reader->model.offline = reader->options && reader->options->offline;
 	return vc_spec_model(&reader->model, reader->spec, reader->errors) == VC_OK &&
 	       check_request(reader);
 }

@@ -37,7 +37,7 @@ static const struct vc_field_row rows[] = {
 	OTHER("model.architecture", VC_FIELD_TREE, "none",
 	      "the keys of a config.json, written here; they win over those of model.config"),
 	OTHER("model.weights", VC_FIELD_TEXT, "none",
-	      "a GGUF or safetensors file, an index.json, or their folder: only headers are read"),
+	      "a GGUF or safetensors file, an index.json, their folder, or hf:ORG/NAME of a hub: only headers are read"),
 
 	CHOICE("workload.task", REQUEST(workload.task), &vc_choices_task, "inference",
 	       "what the model is used for"),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -135,23 +136,28 @@ static enum vc_status fail_memory(struct reading *reading)
 	return fail_field(reading, "", "does not fit into memory");
 }
 
+/* A file that a field of the spec names, and that is not there to be read. */
+static enum vc_status fail_unread(struct reading *reading, const char *field,
+                                  const struct vc_error *unread)
+{
+	char message[300];
+
+	(void)snprintf(message, sizeof message, "%.140s %.140s", unread->file, unread->message);
+	return fail_field(reading, field, message);
+}
+
 static enum vc_status read_config_file(struct reading *reading)
 {
 	struct vc_error_list unread = { 0 };
 	struct vc_error error;
-	enum vc_status status;
 	const char *twice;
-	char message[300];
 	size_t length;
 
 	if (!reading->path) {
 		return fail_memory(reading);
 	}
-	status = vc_source_read_file(reading->path, &reading->text, &length, &unread);
-	if (status != VC_OK) {
-		(void)snprintf(message, sizeof message, "%.140s %.140s", unread.errors[0].file,
-		               unread.errors[0].message);
-		return fail_field(reading, "model.config", message);
+	if (vc_source_read_file(reading->path, &reading->text, &length, &unread) != VC_OK) {
+		return fail_unread(reading, "model.config", &unread.errors[0]);
 	}
 	reading->tree = vc_config_parse(reading->text, length, &error);
 	twice = reading->tree ? vc_config_duplicate(reading->tree) : NULL;
@@ -185,9 +191,11 @@ static uint32_t packed_bits(const cJSON *tree)
 /* The config.json beside weights that come without one. */
 static enum vc_status read_config_beside(struct reading *reading)
 {
-	char *folder = vc_path_folder(reading->weights);
+	struct stat facts;
+	bool is_folder = stat(reading->weights, &facts) == 0 && S_ISDIR(facts.st_mode);
+	char *folder = is_folder ? NULL : vc_path_folder(reading->weights);
 
-	reading->path = vc_path_join(folder, "config.json");
+	reading->path = vc_path_join(is_folder ? reading->weights : folder, "config.json");
 	free(folder);
 	if (!reading->path || access(reading->path, F_OK) == 0) {
 		return read_config_file(reading);
@@ -200,6 +208,7 @@ static enum vc_status read_config_beside(struct reading *reading)
 static enum vc_status read_weights(struct reading *reading)
 {
 	struct vc_weight_packing packing = { 0 };
+	struct vc_error_list wrong = { 0 };
 	bool alone = !reading->tree && !reading->input->config && !reading->input->architecture;
 	bool gguf = strlen(reading->weights) > 5 &&
 	            strcmp(reading->weights + strlen(reading->weights) - 5, ".gguf") == 0;
@@ -212,7 +221,13 @@ static enum vc_status read_weights(struct reading *reading)
 		return status;
 	}
 	packing.bits = packed_bits(reading->tree ? reading->tree : reading->input->config);
-	status = vc_weight_file_read(reading->weights, &packing, &reading->file, reading->errors);
+	status = vc_weight_file_read(reading->weights, &packing, &reading->file, &wrong);
+	if (status == VC_IO && !reading->input->weights) {
+		return fail_unread(reading, "model.weights", &wrong.errors[0]);
+	}
+	for (size_t i = 0; i < vc_errors_kept(&wrong); i++) {
+		vc_errors_append(reading->errors, &wrong.errors[i]);
+	}
 	if (status == VC_OK && alone && !reading->tree) {
 		reading->tree = vc_gguf_config(&reading->file);
 		reading->metadata = reading->tree != NULL;
@@ -433,6 +448,7 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
                              struct vc_error_list *errors)
 {
 	struct reading reading = { .input = input, .spec = spec, .errors = errors };
+	struct vc_error_list unread = { 0 };
 	enum vc_status status;
 	char *weights = NULL;
 
@@ -440,7 +456,12 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
 	if (!spec->model) {
 		return fail_memory(&reading);
 	}
-	if (input->weights) {
+	if (input->texts.weights && vc_hub_is_name(input->texts.weights)) {
+		weights = vc_hub_fetch(input->texts.weights, input->offline, &unread);
+		if (!weights) {
+			return fail_unread(&reading, "model.weights", &unread.errors[0]);
+		}
+	} else if (input->weights) {
 		weights = strdup(input->weights);
 	} else if (input->texts.weights) {
 		weights = vc_path_join(input->folder, input->texts.weights);

@@ -15,6 +15,7 @@ struct vc_model_input {
 	struct cJSON *architecture; /* the spec's own keys; owned by the caller */
 	struct cJSON *overrides;    /* from --set; owned by the caller */
 	bool bundled;
+	bool offline; /* weights on a hub come from the cache or not at all */
 	/* Where the model of the last spec is kept, and the text of this one's architecture; NULL
 	 * unless nothing else says anything about the model's shape. */
 	struct vc_spec_cache *cache;

@@ -438,6 +438,41 @@ static void shards_and_config_are_one_model(void **state)
 	}
 }
 
+static enum vc_status read_text(const char *text, bool offline, struct vc_spec *spec,
+                                struct vc_error_list *errors)
+{
+	struct vc_spec_text source = { .name = "m.yaml", .text = text, .length = strlen(text) };
+	struct vc_spec_options options = { .offline = offline };
+
+	return vc_spec_read_memory(&source, &options, spec, errors);
+}
+
+static void weights_of_a_spec_lie_on_a_hub(void **state)
+{
+	struct vc_error_list errors = { 0 };
+	struct vc_counts counts;
+	struct vc_error error;
+	struct vc_spec spec;
+
+	(void)state;
+	if (!has_libcurl()) {
+		skip();
+	}
+	assert_int_equal(read_text("model: {weights: 'hf:org/sharded'}", false, &spec, &errors),
+	                 VC_OK);
+	assert_u64(spec.model->file.total_bytes, 13476831232);
+	/* the shape comes from the config.json beside the shards */
+	assert_int_equal(vc_model_count(spec.model, &counts, &error), VC_OK);
+	assert_u64(counts.total, 6738415616);
+	vc_spec_free(&spec);
+	assert_int_equal(read_text("model: {weights: 'hf:org/never'}", true, &spec, &errors),
+	                 VC_INVALID);
+	assert_string_equal(errors.errors[0].field, "model.weights");
+	assert_int_equal(errors.errors[0].line, 1);
+	assert_string_equal(errors.errors[0].message,
+	                    "hf:org/never is not in the cache (fetch it once without --offline)");
+}
+
 static void gguf_headers_are_fetched_alone(void **state)
 {
 	struct vc_spec spec;
@@ -507,6 +542,7 @@ int main(void)
 		cmocka_unit_test(mistakes_of_a_hub_are_named),
 		cmocka_unit_test(silence_ends),
 		cmocka_unit_test(shards_and_config_are_one_model),
+		cmocka_unit_test(weights_of_a_spec_lie_on_a_hub),
 		cmocka_unit_test(gguf_headers_are_fetched_alone),
 		cmocka_unit_test(tokens_open_what_is_gated),
 		cmocka_unit_test(offline_says_what_it_lacks),

@@ -125,6 +125,9 @@ static void mistakes_are_named_at_their_place(void **state)
 		{ "model: {config: missing/config.json}",
 		  "m.yaml:1:17: model.config: missing/config.json cannot be read: No such file or "
 		  "directory\n" },
+		{ "model: {weights: missing/m.gguf}",
+		  "m.yaml:1:18: model.weights: missing/m.gguf cannot be read: No such file or "
+		  "directory\n" },
 		{ "model: {config: .}",
 		  "m.yaml:1:17: model.config: . is a folder (a file is expected)\n" },
 	};

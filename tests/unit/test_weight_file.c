@@ -1,6 +1,7 @@
 #include "config.h"
 #include "gguf_config.h"
 #include "source.h"
+#include "spec.h"
 #include "test.h"
 #include "weight_file.h"
 
@@ -271,6 +272,44 @@ static void pointers_are_no_weights(void **state)
 	(void)remove(folder);
 }
 
+/* GPT-2's shape, made small: 10 x 4 + 6 x 4 tables, a layer of 12 x 4^2 + 13 x 4, a norm of 8. */
+static void a_folder_holds_weights_and_their_shape(void **state)
+{
+	static const char header[] = "{\"wte.weight\":{\"dtype\":\"F16\",\"shape\":[79,4],"
+	                             "\"data_offsets\":[0,632]}}";
+	char folder[] = "/tmp/vramcalc-weights-XXXXXX", path[256], text[256];
+	const unsigned char length[8] = { sizeof header - 1 };
+	struct vc_spec_text source = { .name = "m.yaml", .text = text };
+	struct vc_error_list errors = { 0 };
+	struct vc_counts counts;
+	struct vc_error error;
+	struct vc_spec spec;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_file(folder, "config.json",
+	           "{\"model_type\": \"gpt2\", \"n_embd\": 4, \"n_layer\": 1, \"n_head\": 2, "
+	           "\"vocab_size\": 10, \"n_positions\": 6}");
+	(void)snprintf(path, sizeof path, "%s/model.safetensors", folder);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	(void)fwrite(length, 1, sizeof length, file);
+	(void)fputs(header, file);
+	(void)fclose(file);
+	(void)snprintf(text, sizeof text, "model: {weights: %s}", folder);
+	source.length = strlen(text);
+	assert_int_equal(vc_spec_read_memory(&source, NULL, &spec, &errors), VC_OK);
+	assert_u64(spec.model->file.total_bytes, 632);
+	assert_int_equal(vc_model_count(spec.model, &counts, &error), VC_OK);
+	assert_u64(counts.total, 40 + 24 + 192 + 52 + 8);
+	vc_spec_free(&spec);
+	(void)remove(path);
+	(void)snprintf(path, sizeof path, "%s/config.json", folder);
+	(void)remove(path);
+	(void)remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +320,7 @@ int main(void)
 		cmocka_unit_test(labels_become_quantizations),
 		cmocka_unit_test(formats_are_told_apart),
 		cmocka_unit_test(pointers_are_no_weights),
+		cmocka_unit_test(a_folder_holds_weights_and_their_shape),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
