@@ -2,13 +2,13 @@
 #include "check.h"
 
 #include "json_writer.h"
+#include "markup.h"
 #include "print_text.h"
+#include "whole_file.h"
 
 #include "vramcalc/vramcalc.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *check_kind_name(enum check_kind kind)
 {
@@ -132,88 +132,28 @@ void check_print_github(struct output *out, const struct check_results *results)
 	}
 }
 
-/* ---- Files that appear whole or not at all ---- */
-
-struct report_file {
-	const char *path;
-	char temporary[4096];
-	FILE *file;
-};
-
-static bool complain(const char *path, const char *why)
-{
-	fprintf(stderr, "%s: cannot be written: %s\n", path, why);
-	return false;
-}
-
-static bool open_report(struct report_file *report, const char *path)
-{
-	report->path = path;
-	snprintf(report->temporary, sizeof report->temporary, "%s.%ld.tmp", path, (long)getpid());
-	report->file = fopen(report->temporary, "w");
-	return report->file || complain(path, strerror(errno));
-}
-
-static bool close_report(struct report_file *report)
-{
-	bool failed = ferror(report->file) != 0;
-	int error = errno;
-
-	if (fclose(report->file) != 0) {
-		failed = true;
-		error = errno;
-	}
-	if (!failed && rename(report->temporary, report->path) == 0) {
-		return true;
-	}
-	error = failed ? error : errno;
-	remove(report->temporary);
-	return complain(report->path, strerror(error));
-}
-
-static void xml_escape(FILE *file, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", file);
-			break;
-		case '<':
-			fputs("&lt;", file);
-			break;
-		case '>':
-			fputs("&gt;", file);
-			break;
-		case '"':
-			fputs("&quot;", file);
-			break;
-		default:
-			/* XML 1.0 has no way to write other control characters */
-			putc((unsigned char)*text < 0x20 ? ' ' : *text, file);
-		}
-	}
-}
+/* ---- Files ---- */
 
 static void junit_case(FILE *file, const struct check_result *result)
 {
 	fputs("  <testcase classname=\"", file);
-	xml_escape(file, result->spec);
+	markup_text(file, result->spec);
 	fputs("\" name=\"", file);
-	xml_escape(file, label(result));
+	markup_text(file, label(result));
 	if (result->pass) {
 		fputs("\"/>\n", file);
 		return;
 	}
 	fprintf(file, "\">\n    <%s message=\"", result->kind == CHECK_INPUT ? "error" : "failure");
-	xml_escape(file, result->message);
+	markup_text(file, result->message);
 	fprintf(file, "\" type=\"%s\"/>\n  </testcase>\n", check_kind_name(result->kind));
 }
 
 bool check_write_junit(const char *path, const struct check_results *results)
 {
-	struct report_file report;
+	struct whole_file report;
 
-	if (!open_report(&report, path)) {
+	if (!whole_file_open(&report, path)) {
 		return false;
 	}
 	fprintf(report.file,
@@ -224,7 +164,7 @@ bool check_write_junit(const char *path, const struct check_results *results)
 		junit_case(report.file, &results->items[i]);
 	}
 	fputs("</testsuite>\n", report.file);
-	return close_report(&report);
+	return whole_file_close(&report);
 }
 
 static void sarif_rules(struct json_writer *json)
@@ -271,10 +211,10 @@ static void sarif_result(struct json_writer *json, const struct check_result *re
 
 bool check_write_sarif(const char *path, const struct check_results *results)
 {
-	struct report_file report;
+	struct whole_file report;
 	struct json_writer json = { 0 };
 
-	if (!open_report(&report, path)) {
+	if (!whole_file_open(&report, path)) {
 		return false;
 	}
 	json.out = report.file;
@@ -300,5 +240,5 @@ bool check_write_sarif(const char *path, const struct check_results *results)
 	json_close(&json, '}');
 	json_close(&json, ']');
 	json_close(&json, '}');
-	return close_report(&report);
+	return whole_file_close(&report);
 }

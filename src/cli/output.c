@@ -3,6 +3,7 @@
 #include "print_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -98,6 +99,26 @@ static bool cannot_write(const char *path)
 	return false;
 }
 
+/* A device or a pipe keeps its name: a file in its place would be no such thing. */
+static bool is_special(const char *path)
+{
+	struct stat there;
+
+	return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+}
+
+static bool write_into(const char *path)
+{
+	int file = open(path, O_WRONLY);
+
+	if (file < 0 || dup2(file, STDOUT_FILENO) < 0) {
+		return cannot_write(path);
+	}
+	close(file);
+	final = path;
+	return true;
+}
+
 bool output_to_file(const char *path)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
@@ -105,6 +126,9 @@ bool output_to_file(const char *path)
 	mode_t mask;
 	int file;
 
+	if (is_special(path)) {
+		return write_into(path);
+	}
 	if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary) {
 		errno = ENAMETOOLONG;
 		return cannot_write(path);
@@ -160,7 +184,7 @@ int output_finish(int status)
 		        reason ? strerror(reason) : "an earlier write failed");
 	}
 	status = failed ? EXIT_WRONG_INPUT : status;
-	return final ? finish_file(status, !failed) : status;
+	return final && *temporary ? finish_file(status, !failed) : status;
 }
 
 static const char *const tones[TONE_COUNT] = {

@@ -23,6 +23,15 @@ for command in "plan llama-2-7b" "plan llama-2-7b --json" "gpus --csv" "--help" 
 	[ "$(wc -l <"$scratch/errors")" -eq 1 ] || fail "$command >/dev/full: not one line"
 done
 
+# A device is written into, not replaced by a file of its name; a link to it stands in for it here.
+ln -s /dev/full "$scratch/device"
+for command in "compare llama-2-7b -o" "check llama-2-7b --max-memory 80GB --quiet --junit"; do
+	"$program" $command "$scratch/device" >/dev/null 2>"$scratch/errors"
+	[ $? -eq 2 ] || fail "$command DEVICE: not status 2"
+	grep -q 'device: cannot write: ' "$scratch/errors" || fail "$command DEVICE: no message"
+	[ -c "$scratch/device" ] || fail "$command DEVICE: it was replaced"
+done
+
 # The reader is gone before the program starts, and a signal is not what ends it.
 mkfifo "$scratch/pipe"
 for command in "plan llama-2-7b" "gpus --json"; do
