@@ -563,7 +563,8 @@ struct vc_version {
 struct vc_engine_info {
 	const char *name, *summary;
 	bool inference, training;
-	const char *versions; /* in words */
+	bool tensor, pipeline, replicas, expert; /* the degrees that it can be told */
+	const char *versions;                    /* in words */
 	struct vc_version newest;
 	const char *source; /* where its behaviour is written down; NULL: nowhere */
 };
@@ -629,7 +630,8 @@ struct vc_gpu {
 	uint64_t usable_bytes;       /* what a process can get in all (CUDA's total); 0: derive */
 	bool supports_bf16, supports_fp8, supports_fp4, supports_int8;
 	enum vc_link link;
-	uint32_t link_gbs; /* per GPU, both directions, 10^9 B/s */
+	uint32_t link_gbs;  /* per GPU, both directions, 10^9 B/s */
+	uint32_t link_gpus; /* how many the link joins: 2 with a bridge; 0: not known, a node */
 	uint32_t pcie_generation, pcie_lanes;
 	uint32_t bandwidth_gbs;
 	bool mig_capable;
@@ -780,6 +782,29 @@ const char *vc_verdict_name(enum vc_verdict verdict);
 /* What a GPU's memory is held to be: as marketed by the rule, what a process can get in detail. */
 uint64_t vc_gpu_offers_bytes(const struct vc_gpu *gpu, enum vc_method method);
 
+/* What the GPUs of a layout talk over, the fastest first. */
+enum vc_interconnect {
+	VC_INTERCONNECT_NONE, /* they do not */
+	VC_INTERCONNECT_LINK, /* NVLink, xGMI and their kin, as far as they join GPUs */
+	VC_INTERCONNECT_PCIE,
+	VC_INTERCONNECT_NETWORK /* between nodes */
+};
+const char *vc_interconnect_name(enum vc_interconnect interconnect);
+
+/* One way, in 10^6 B/s: half of what vendors quote for a link; of PCIe generation and lanes
+ * after its line code; 0: not known, as it always is of a network. */
+uint64_t vc_interconnect_mbs(const struct vc_gpu *gpu, enum vc_interconnect interconnect);
+
+/*
+ * What one GPU sends in one pass over the stated batch and length (inference) or one training step
+ * of it, over the slowest interconnect that its groups use; 0 bytes where the shape of the model,
+ * and so the traffic, is not known. docs/formulas.md#communication
+ */
+struct vc_traffic {
+	enum vc_interconnect slowest;
+	uint64_t bytes;
+};
+
 struct vc_candidate {
 	const struct vc_gpu *gpu;
 	enum vc_verdict verdict;
@@ -792,6 +817,9 @@ struct vc_candidate {
 	int64_t headroom_bytes;   /* have - need; negative: missing */
 	bool precision_supported; /* false: the GPU does not compute in the workload's precision */
 	bool tensor_over_pcie;    /* tensor ranks would talk over PCIe or between nodes: slow */
+	uint64_t host_bytes;      /* of host memory in one node, where something is offloaded */
+	bool host_short;          /* more than options.host_memory_bytes: the verdict is no */
+	struct vc_traffic traffic;
 };
 
 enum vc_sort {
@@ -803,18 +831,56 @@ struct vc_select_options {
 	uint32_t max_gpus; /* default 8 */
 	enum vc_sort sort;
 	char currency[4]; /* prices in other currencies rank behind; default USD */
+	/* GPUs of one node, within which tensor ranks stay; default: 8, or as many as the GPU's
+	 * link joins where that is more */
+	uint32_t node_gpus;
+	uint64_t host_memory_bytes; /* of one node; 0: not known, so not checked */
 };
 
 /*
  * Judges each GPU by the request's method and ranks them: those that fit alone by price, then by
- * waste, then by name; then those that fit as several (the smallest power of two up to max_gpus:
- * tensor parallel for inference, ZeRO-3 for training; where that does not go, with pipeline stages
- * or tensor ranks as well); then the rest. A layout that the request states is kept. `candidates`
- * holds `count` entries.
+ * waste, then by name; then those that fit as several; then the rest. A layout that the request
+ * states is kept; else the layouts are searched that the architecture and the engine allow, and of
+ * those that fit the first is taken by
+ *   - how usual it is: for inference, as many GPUs as a power of two, or as the heads and the
+ *     key/value heads divide over in one tensor-parallel group; for training, ZeRO-3 alone on a
+ *     power of two within a node, then any layout of a power of two; more GPUs than the largest
+ *     power of two up to max_gpus only where that does not do;
+ *   - the number of GPUs, and so the price;
+ *   - the bytes that cross between nodes;
+ *   - the plainest: the widest tensor group (training: the narrowest), fewest stages.
+ * `candidates` holds `count` entries.
  */
 enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *const *gpus,
                          size_t count, const struct vc_select_options *options,
                          struct vc_candidate *candidates, struct vc_error *error);
+
+/* Why a layout is not the one that vc_select() takes. */
+enum vc_layout_reason {
+	VC_LAYOUT_CHOSEN,
+	VC_LAYOUT_ALTERNATIVE, /* fits with as many GPUs; the chosen one comes before it */
+	VC_LAYOUT_MORE_GPUS,   /* fits, with more GPUs */
+	VC_LAYOUT_UNUSUAL,     /* fits with fewer GPUs, but not a usual number of them */
+	VC_LAYOUT_MEMORY,      /* a GPU has too little */
+	VC_LAYOUT_HOST_MEMORY, /* a node has too little for what is offloaded */
+	VC_LAYOUT_NODES,       /* tensor ranks would talk between nodes */
+	VC_LAYOUT_ENGINE,      /* the engine has no such parallelism */
+	VC_LAYOUT_INVALID,     /* the architecture does not divide so */
+	VC_LAYOUT_REASON_COUNT
+};
+const char *vc_layout_reason_name(enum vc_layout_reason reason);
+
+struct vc_layout_trial {
+	struct vc_candidate candidate; /* of an untried layout only gpu, layout and gpus are set */
+	enum vc_layout_reason reason;
+	const char *why; /* VC_LAYOUT_ENGINE, VC_LAYOUT_INVALID: in words; else "" */
+};
+typedef void vc_layout_visitor(const struct vc_layout_trial *trial, void *context);
+
+/* Every layout of one GPU that vc_select() considers, by number of GPUs, with what became of it. */
+enum vc_status vc_layouts(const struct vc_request *request, const struct vc_gpu *gpu,
+                          const struct vc_select_options *options, vc_layout_visitor *visitor,
+                          void *context, struct vc_error *error);
 
 /* ---- The largest job that fits ------------------------------------------------------------- */
 

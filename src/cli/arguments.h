@@ -34,7 +34,7 @@ struct arguments {
 	const struct command *command;
 	bool named; /* the command was, not only options of the program itself */
 	bool help, version;
-	bool json, csv, markdown, explain, quiet, all;
+	bool json, csv, markdown, explain, layouts, quiet, all;
 	bool manual;
 	struct choice completion, method, sort, unit, color;
 	uint64_t max_gpus; /* 0: not given; of the following numbers too */

@@ -51,21 +51,18 @@ static bool estimate_detailed(struct plan *plan, struct vc_error *error)
 	       (status == VC_UNSUPPORTED && plan->request.method == VC_METHOD_RULE);
 }
 
-static bool estimate(struct run *run, struct plan *plan, const struct gpu_list *gpus,
+static bool estimate(struct plan *plan, const struct gpu_list *gpus,
                      struct vc_candidate *candidates)
 {
-	struct vc_select_options options = { .max_gpus = plan->max_gpus,
-		                             .sort = (enum vc_sort)run->arguments->sort.index };
 	struct vc_request request = plan->request;
 	struct vc_error error = { 0 };
 
-	memcpy(options.currency, plan->spec->budget.currency, sizeof options.currency);
 	request.method = VC_METHOD_RULE;
 	if (vc_request_resolve(&plan->request, &error) != VC_OK ||
 	    vc_model_count(plan->request.model, &plan->counts, &error) != VC_OK ||
 	    vc_estimate(&request, &plan->rule, &error) != VC_OK ||
-	    vc_select(&plan->request, gpus->gpus, gpus->count, &options, candidates, &error) !=
-	            VC_OK) {
+	    vc_select(&plan->request, gpus->gpus, gpus->count, &plan->options, candidates,
+	              &error) != VC_OK) {
 		return session_refuse(plan->spec, &error);
 	}
 	plan->params =
@@ -103,12 +100,24 @@ static uint32_t max_gpus(const struct arguments *arguments, const struct vc_spec
 	return arguments->max_gpus > UINT32_MAX ? UINT32_MAX : (uint32_t)arguments->max_gpus;
 }
 
+static struct vc_select_options options_of(const struct arguments *arguments,
+                                           const struct vc_spec *spec)
+{
+	struct vc_select_options options = { .max_gpus = max_gpus(arguments, spec),
+		                             .sort = (enum vc_sort)arguments->sort.index,
+		                             .host_memory_bytes =
+		                                     spec->hardware.host_memory_bytes };
+
+	memcpy(options.currency, spec->budget.currency, sizeof options.currency);
+	return options;
+}
+
 static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 {
 	struct plan plan = { .arguments = run->arguments,
 		             .spec = spec,
 		             .request = spec->request,
-		             .max_gpus = max_gpus(run->arguments, spec) };
+		             .options = options_of(run->arguments, spec) };
 	enum exit_status status = EXIT_WRONG_INPUT;
 	struct vc_candidate *candidates;
 	struct gpu_list gpus = { 0 };
@@ -122,7 +131,7 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 	if (!gpus.gpus || !candidates) {
 		report_no_memory();
 	} else if (session_choose(&run->session, spec, &gpus) &&
-	           estimate(run, &plan, &gpus, candidates)) {
+	           estimate(&plan, &gpus, candidates)) {
 		plan.listed_all = gpus.count == run->session.catalog.count;
 		status = plan_best(&plan) ? EXIT_FITS : EXIT_DOES_NOT_FIT;
 		if (run->folder) {

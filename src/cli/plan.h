@@ -19,8 +19,8 @@ struct plan {
 	const struct vc_candidate *detailed_for; /* the GPU and the layout of `detailed` */
 	const struct vc_candidate *candidates;   /* ranked */
 	size_t count;
-	uint32_t max_gpus;
-	bool listed_all; /* not the documents' families only */
+	struct vc_select_options options; /* that ranked them */
+	bool listed_all;                  /* not the documents' families only */
 };
 
 /* The ledger of the method that ranks. */

@@ -1,6 +1,10 @@
-/* `plan` for spreadsheets: one row per GPU, or with --explain one per line of the ledgers. */
+/* `plan` for spreadsheets: one row per GPU, with --explain one per line of the ledgers, with
+ * --layouts one per layout. */
 #include "plan.h"
+#include "plan_layouts.h"
 #include "plan_table.h"
+
+#include <stdlib.h>
 
 static void csv(struct output *out, const struct table *table, bool heading)
 {
@@ -30,10 +34,25 @@ static void csv_lines(struct output *out, const struct plan *plan, bool heading)
 	}
 }
 
+static void csv_layouts(struct output *out, const struct plan *plan, bool heading)
+{
+	struct layout_list list;
+	struct table table;
+
+	if (plan->count && plan_layouts(plan, &list, &table)) {
+		csv(out, &table, heading);
+		free(list.rows);
+	}
+}
+
 void plan_print_csv(struct output *out, const struct plan *plan, bool heading)
 {
 	if (plan->arguments->explain) {
 		csv_lines(out, plan, heading);
+		return;
+	}
+	if (plan->arguments->layouts) {
+		csv_layouts(out, plan, heading);
 		return;
 	}
 	for (size_t i = 0; i < plan->count; i++) {

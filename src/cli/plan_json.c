@@ -1,6 +1,7 @@
 /* `plan` for programs: docs/json.md describes every field. */
 #include "names.h"
 #include "plan.h"
+#include "plan_layouts.h"
 #include "tensors.h"
 
 #include <stdlib.h>
@@ -235,6 +236,17 @@ static void write_gpu(struct json_writer *json, const struct vc_candidate *candi
 	json_close(json, '}');
 }
 
+static void write_layouts(struct json_writer *json, const struct plan *plan)
+{
+	struct layout_list list;
+	struct table table;
+
+	if (plan->count && plan_layouts(plan, &list, &table)) {
+		table_json(json, &table);
+		free(list.rows);
+	}
+}
+
 static void write_serving(struct json_writer *json, const struct plan *plan)
 {
 	const struct vc_serving *serving = &plan->detailed.serving;
@@ -281,6 +293,9 @@ void plan_print_json(struct json_writer *json, const struct plan *plan)
 		write_gpu(json, &plan->candidates[i], i + 1);
 	}
 	json_close(json, ']');
+	if (plan->arguments->layouts) {
+		write_layouts(json, plan);
+	}
 	write_serving(json, plan);
 	write_notes(json, plan);
 	json_close(json, '}');

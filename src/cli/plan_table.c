@@ -311,6 +311,9 @@ void plan_layout_text(char *to, size_t size, const struct vc_parallelism *layout
 	if (layout->zero_stage) {
 		text_append(to, size, "%sZeRO-%" PRIu32, *to ? ", " : "", layout->zero_stage);
 	}
+	if (layout->expert > 1) {
+		text_append(to, size, ", experts over %" PRIu32, layout->expert);
+	}
 }
 
 static void get_layout(const void *data, struct cell *cell)

@@ -2,6 +2,7 @@
 #include "names.h"
 #include "note.h"
 #include "plan.h"
+#include "plan_layouts.h"
 #include "plan_table.h"
 #include "print_text.h"
 #include "tensors.h"
@@ -257,6 +258,24 @@ static void print_gpus(struct output *out, const struct plan *plan)
 	free(rows);
 }
 
+static void print_layouts(struct output *out, const struct plan *plan)
+{
+	char heading[160];
+	struct layout_list list;
+	struct table table;
+
+	if (plan->count && plan_layouts(plan, &list, &table)) {
+		block(out);
+		snprintf(heading, sizeof heading, "Layouts of up to %" PRIu32 " × %s",
+		         plan->request.parallelism.stated ? plan->candidates[0].gpus
+		                                          : plan->options.max_gpus,
+		         plan->candidates[0].gpu->name);
+		output_heading(out, heading);
+		table_print(out, &table);
+		free(list.rows);
+	}
+}
+
 static void print_notes(struct output *out, const struct plan *plan)
 {
 	char text[PLAN_TEXT], more[PLAN_TEXT];
@@ -302,5 +321,8 @@ void plan_print_text(struct output *out, const struct plan *plan)
 		print_methods(out, plan);
 	}
 	print_gpus(out, plan);
+	if (plan->arguments->layouts) {
+		print_layouts(out, plan);
+	}
 	print_notes(out, plan);
 }

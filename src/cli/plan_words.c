@@ -151,7 +151,7 @@ static void append_none(const struct plan *plan, enum byte_unit unit, char to[PL
 		            "None of the %zu GPUs considered holds it with %s%" PRIu32
 		            " of a kind; %s %s",
 		            plan->count, plan->request.parallelism.stated ? "" : "up to ",
-		            plan->request.parallelism.stated ? shown->gpus : plan->max_gpus,
+		            plan->request.parallelism.stated ? shown->gpus : plan->options.max_gpus,
 		            tight ? "it is tight on" : "the nearest is", shown->gpu->name);
 	}
 	if (shown->gpus > 1) {

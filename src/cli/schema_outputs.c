@@ -65,6 +65,7 @@ static const struct schema_field plan_fields[] = {
 	MUST("gpus[].layout.data", SCHEMA_BYTES),
 	MUST("gpus[].layout.zero_stage", SCHEMA_BYTES),
 	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
+	MAY("layouts", SCHEMA_ANYTHING),
 	MAY("serving", SCHEMA_ANYTHING),
 	MUST("notes[].code", SCHEMA_TEXT),
 	MUST("notes[].text", SCHEMA_TEXT),

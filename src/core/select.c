@@ -1,23 +1,12 @@
 /*
- * Ranks GPUs for a request: for each GPU the smallest layout with which the job fits, then the
- * order that a buyer wants. Every judgement is a ledger; nothing is added up here.
+ * Ranks GPUs for a request: for each GPU the first layout with which the job fits (search.c), then
+ * the order that a buyer wants. Every judgement is a ledger; nothing is added up here.
  */
 #include "sat.h"
-#include "text.h"
+#include "search.h"
 #include "vramcalc/vramcalc.h"
 
 #include <string.h>
-
-enum {
-	MAX_DOUBLINGS = 16, /* layouts of 1, 2, 4, ... up to 32768 GPUs */
-	NODE_GPUS = 8,      /* of the usual server */
-	ALL_LAYOUTS = 32
-};
-
-struct judgement {
-	enum vc_verdict verdict;
-	uint64_t total_bytes, need_bytes, have_bytes;
-};
 
 uint64_t vc_gpu_offers_bytes(const struct vc_gpu *gpu, enum vc_method method)
 {
@@ -39,156 +28,6 @@ static bool computes_in(const struct vc_gpu *gpu, const struct vc_request *reque
 	default:
 		return true;
 	}
-}
-
-/* How many GPUs, and how many ways to lay a job out on them. */
-struct breadth {
-	uint32_t gpus, layouts;
-};
-
-static int64_t difference(uint64_t have, uint64_t need)
-{
-	/* Both are at most 2^63-1, so the difference is exact. */
-	return (int64_t)have - (int64_t)need;
-}
-
-static enum vc_status judge(struct vc_request *request, const struct vc_gpu *gpu,
-                            struct vc_ledger *ledger, struct judgement *judgement,
-                            struct vc_error *error)
-{
-	enum vc_status status;
-
-	request->gpu = gpu;
-	status = vc_estimate(request, ledger, error);
-	if (status != VC_OK) {
-		return status;
-	}
-	judgement->total_bytes = ledger->total_bytes;
-	judgement->need_bytes = ledger->need_bytes;
-	judgement->have_bytes = vc_gpu_offers_bytes(gpu, request->method);
-	judgement->verdict = judgement->have_bytes >= ledger->need_bytes ? VC_VERDICT_FITS
-	                     : judgement->have_bytes >= ledger->need_expected_bytes
-	                             ? VC_VERDICT_TIGHT
-	                             : VC_VERDICT_NO;
-	return VC_OK;
-}
-
-static void record(struct vc_candidate *candidate, const struct vc_request *request,
-                   const struct judgement *judgement)
-{
-	candidate->verdict = judgement->verdict;
-	candidate->layout = request->parallelism;
-	candidate->gpus = vc_layout_gpus(&request->parallelism);
-	candidate->gpus_needed = judgement->verdict == VC_VERDICT_FITS ? candidate->gpus : 0;
-	candidate->total_bytes = judgement->total_bytes;
-	candidate->need_bytes = judgement->need_bytes;
-	candidate->have_bytes = judgement->have_bytes;
-	candidate->headroom_bytes = difference(judgement->have_bytes, judgement->need_bytes);
-}
-
-/*
- * The layouts of so many GPUs, best first: all of them one tensor-parallel (training: ZeRO-3)
- * group, then the group halved and the rest made of pipeline stages (training: tensor-parallel
- * ranks). Tensor parallelism stays within a node of 8, where links are fast.
- */
-static bool nth_layout(struct vc_parallelism *layout, enum vc_task task, uint32_t gpus, uint32_t n)
-{
-	uint32_t rest = n < 31 ? 1u << n : 0;
-	uint32_t group = rest ? gpus / rest : 0;
-
-	if (group == 0) {
-		return false;
-	}
-	if (task == VC_TASK_TRAINING) {
-		layout->data = group;
-		layout->zero_stage = gpus > 1 ? 3 : 0;
-		layout->tensor = rest;
-		return rest <= NODE_GPUS;
-	}
-	layout->tensor = group;
-	layout->pipeline = rest;
-	return true;
-}
-
-static bool is_better(const struct judgement *judgement, const struct vc_candidate *best)
-{
-	int64_t headroom = difference(judgement->have_bytes, judgement->need_bytes);
-
-	return judgement->verdict < best->verdict ||
-	       (judgement->verdict == best->verdict && headroom > best->headroom_bytes);
-}
-
-/* Judges up to so many layouts of so many GPUs until one fits; the best goes into the candidate. */
-static enum vc_status try_count(struct vc_request *request, const struct vc_gpu *gpu,
-                                struct breadth breadth, struct vc_candidate *candidate,
-                                struct vc_error *error)
-{
-	struct vc_ledger ledger;
-	struct judgement judgement;
-	uint32_t gpus = breadth.gpus;
-
-	for (uint32_t n = 0; n < breadth.layouts &&
-	                     nth_layout(&request->parallelism, request->workload.task, gpus, n);
-	     n++) {
-		enum vc_status status;
-
-		if (request->workload.task == VC_TASK_INFERENCE &&
-		    request->parallelism.tensor > NODE_GPUS) {
-			continue;
-		}
-		status = judge(request, gpu, &ledger, &judgement, error);
-		if (status == VC_INVALID && gpus > 1) {
-			continue; /* heads or layers do not divide so */
-		}
-		if (status != VC_OK) {
-			return status;
-		}
-		if (candidate->gpus == 0 || is_better(&judgement, candidate)) {
-			record(candidate, request, &judgement);
-		}
-		if (judgement.verdict == VC_VERDICT_FITS) {
-			break;
-		}
-	}
-	return VC_OK;
-}
-
-static enum vc_status try_counts(struct vc_request *request, const struct vc_gpu *gpu,
-                                 struct breadth most, struct vc_candidate *candidate,
-                                 struct vc_error *error)
-{
-	enum vc_status status = VC_OK;
-
-	for (uint32_t gpus = 1, n = 0; status == VC_OK && candidate->gpus_needed == 0 &&
-	                               gpus <= most.gpus && n < MAX_DOUBLINGS;
-	     gpus *= 2, n++) {
-		status = try_count(request, gpu, (struct breadth){ gpus, most.layouts }, candidate,
-		                   error);
-	}
-	return status;
-}
-
-static enum vc_status search(struct vc_request *request, const struct vc_gpu *gpu,
-                             uint32_t max_gpus, struct vc_candidate *candidate,
-                             struct vc_error *error)
-{
-	/* Training: more GPUs before tensor ranks, which need a framework that has them. */
-	uint32_t first = request->workload.task == VC_TASK_TRAINING ? 1 : ALL_LAYOUTS;
-	enum vc_status status =
-	        try_counts(request, gpu, (struct breadth){ max_gpus, first }, candidate, error);
-
-	if (status == VC_OK && candidate->gpus_needed == 0 && first != ALL_LAYOUTS) {
-		status = try_counts(request, gpu, (struct breadth){ max_gpus, ALL_LAYOUTS },
-		                    candidate, error);
-	}
-	return status;
-}
-
-/* Tensor parallelism exchanges activations in every layer; PCIe carries them ten times slower. */
-static bool crosses_pcie(const struct vc_candidate *candidate)
-{
-	return candidate->layout.tensor > 1 &&
-	       (candidate->gpu->link == VC_LINK_NONE || candidate->layout.tensor > NODE_GPUS);
 }
 
 static int group(const struct vc_candidate *candidate)
@@ -224,6 +63,15 @@ static int by_price(const struct vc_candidate *a, const struct vc_candidate *b,
 	                           sat_mul(b->gpu->price.per_hour_micros, b->gpus));
 }
 
+/* Fewest GPUs, then the least that goes over the slowest interconnect. */
+static int by_talk(const struct vc_candidate *a, const struct vc_candidate *b)
+{
+	int order = compare_u64(a->gpus, b->gpus);
+
+	order = order ? order : compare_u64(a->traffic.slowest, b->traffic.slowest);
+	return order ? order : compare_u64(a->traffic.bytes, b->traffic.bytes);
+}
+
 static int by_waste(const struct vc_candidate *a, const struct vc_candidate *b)
 {
 	/* Fitting candidates have a headroom that is not negative. */
@@ -245,6 +93,7 @@ static int compare(const struct vc_candidate *a, const struct vc_candidate *b,
 		int price = by_price(a, b, options->currency);
 		int waste = by_waste(a, b);
 
+		price = price ? price : by_talk(a, b);
 		order = options->sort == VC_SORT_PRICE ? (price ? price : waste)
 		                                       : (waste ? waste : price);
 	}
@@ -270,40 +119,15 @@ enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *
                          size_t count, const struct vc_select_options *options,
                          struct vc_candidate *candidates, struct vc_error *error)
 {
-	struct vc_select_options wanted = options ? *options : (struct vc_select_options){ 0 };
-	uint32_t max_gpus = wanted.max_gpus ? wanted.max_gpus : 8;
-	struct vc_request resolved = *request;
-	enum vc_status status = vc_request_resolve(&resolved, error);
+	struct search search;
+	enum vc_status status = search_open(&search, request, options, error);
 
-	if (status != VC_OK) {
-		return status;
+	for (size_t i = 0; status == VC_OK && i < count; i++) {
+		status = search_gpu(&search, gpus[i], &candidates[i]);
+		candidates[i].precision_supported = computes_in(gpus[i], &search.request);
 	}
-	if (wanted.currency[0] == '\0') {
-		memcpy(wanted.currency, "USD", sizeof "USD");
+	if (status == VC_OK) {
+		sort(candidates, count, &search.options);
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct vc_request tried = resolved;
-		struct vc_candidate *candidate = &candidates[i];
-
-		memset(candidate, 0, sizeof *candidate);
-		if (request->parallelism.stated) {
-			struct vc_ledger ledger;
-			struct judgement judgement;
-
-			status = judge(&tried, gpus[i], &ledger, &judgement, error);
-			if (status == VC_OK) {
-				record(candidate, &tried, &judgement);
-			}
-		} else {
-			status = search(&tried, gpus[i], max_gpus, candidate, error);
-		}
-		if (status != VC_OK) {
-			return status;
-		}
-		candidate->gpu = gpus[i];
-		candidate->precision_supported = computes_in(gpus[i], &resolved);
-		candidate->tensor_over_pcie = crosses_pcie(candidate);
-	}
-	sort(candidates, count, &wanted);
-	return VC_OK;
+	return status;
 }

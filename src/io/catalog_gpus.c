@@ -88,6 +88,7 @@ static const struct number numbers[] = {
 	{ TEXT(usable_mib, gpu.usable_bytes), MIB, 67108864 },
 	{ TEXT(bandwidth_gbs, gpu.bandwidth_gbs), 0, 1000000 },
 	{ TEXT(link_gbs, gpu.link_gbs), 0, 1000000 },
+	{ TEXT(link_gpus, gpu.link_gpus), 0, 100000 },
 	{ TEXT(pcie_generation, gpu.pcie_generation), 0, 16 },
 	{ TEXT(pcie_lanes, gpu.pcie_lanes), 0, 64 },
 	{ TEXT(mig_instances, mig_instances), 0, 64 },

@@ -77,6 +77,7 @@ static const cyaml_schema_field_t gpu_fields[] = {
 	CHOICE(link, struct vc_gpu_row, links),
 	NUMBER(link_gbs, struct vc_gpu_row),
 	TEXT(link_scope, struct vc_gpu_row),
+	NUMBER(link_gpus, struct vc_gpu_row),
 	NUMBER(pcie_generation, struct vc_gpu_row),
 	NUMBER(pcie_lanes, struct vc_gpu_row),
 	TEXT(mig_table, struct vc_gpu_row),

@@ -24,7 +24,7 @@ struct vc_gpu_row {
 	enum vc_support *supports;
 	enum vc_vendor *vendor;
 	enum vc_link *link;
-	uint64_t *memory_gb, *driver_mib, *usable_mib, *bandwidth_gbs, *link_gbs;
+	uint64_t *memory_gb, *driver_mib, *usable_mib, *bandwidth_gbs, *link_gbs, *link_gpus;
 	uint64_t *pcie_generation, *pcie_lanes, *mig_instances, *tdp_watts, *devices_per_board;
 	char *price_per_hour, *currency, *price_as_of;
 	bool *documented, *usable_derived, *verified, *hidden;

@@ -116,6 +116,7 @@ static void put_gpu(FILE *out, size_t i, const struct vc_catalog_gpu *entry)
 	put_number(out, "gpu.supports_int8", gpu->supports_int8);
 	put_number(out, "gpu.link", gpu->link);
 	put_number(out, "gpu.link_gbs", gpu->link_gbs);
+	put_number(out, "gpu.link_gpus", gpu->link_gpus);
 	put_number(out, "gpu.pcie_generation", gpu->pcie_generation);
 	put_number(out, "gpu.pcie_lanes", gpu->pcie_lanes);
 	put_number(out, "gpu.bandwidth_gbs", gpu->bandwidth_gbs);
