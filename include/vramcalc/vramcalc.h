@@ -810,6 +810,7 @@ struct vc_candidate {
 	enum vc_verdict verdict;
 	struct vc_parallelism layout;
 	uint32_t gpus;            /* in the layout that the verdict is for */
+	uint32_t node_gpus;       /* of them in one node */
 	uint32_t gpus_needed;     /* 0: does not fit with max_gpus or fewer */
 	uint64_t total_bytes;     /* on one GPU of the layout */
 	uint64_t need_bytes;      /* what one GPU must offer: M_rec, or the detailed high end */

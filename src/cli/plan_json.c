@@ -204,6 +204,27 @@ static void write_price(struct json_writer *json, const struct vc_candidate *can
 	json_close(json, '}');
 }
 
+static void write_communication(struct json_writer *json, const struct vc_candidate *candidate)
+{
+	const struct vc_traffic *traffic = &candidate->traffic;
+	uint64_t mbs = vc_interconnect_mbs(candidate->gpu, traffic->slowest);
+
+	if (traffic->slowest == VC_INTERCONNECT_NONE) {
+		json_null(json, "communication");
+		return;
+	}
+	json_open_line(json, "communication", '{');
+	json_text(json, "over", vc_interconnect_name(traffic->slowest));
+	json_u64(json, "sent_bytes", traffic->bytes);
+	if (mbs) {
+		json_u64(json, "bytes_per_second", mbs * 1000000);
+	} else {
+		json_null(json, "bytes_per_second");
+	}
+	json_bool(json, "tensor_over_pcie", candidate->tensor_over_pcie);
+	json_close(json, '}');
+}
+
 static void write_gpu(struct json_writer *json, const struct vc_candidate *candidate, size_t rank)
 {
 	const struct vc_gpu *gpu = candidate->gpu;
@@ -232,6 +253,8 @@ static void write_gpu(struct json_writer *json, const struct vc_candidate *candi
 	json_i64(json, "headroom_bytes", candidate->headroom_bytes);
 	write_layout(json, &candidate->layout);
 	json_bool(json, "precision_supported", candidate->precision_supported);
+	write_communication(json, candidate);
+	json_u64(json, "host_bytes", candidate->host_bytes);
 	write_price(json, candidate);
 	json_close(json, '}');
 }

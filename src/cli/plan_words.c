@@ -3,6 +3,7 @@
 
 #include "names.h"
 #include "note.h"
+#include "plan_hardware.h"
 #include "plan_table.h"
 #include "print_text.h"
 
@@ -157,11 +158,15 @@ static void append_none(const struct plan *plan, enum byte_unit unit, char to[PL
 	if (shown->gpus > 1) {
 		text_append(to, PLAN_TEXT, " × %" PRIu32, shown->gpus);
 	}
-	text_append(to, PLAN_TEXT, ": ");
-	append_bytes(to, 0 - (uint64_t)shown->headroom_bytes, unit, ROUND_UP);
-	text_append(to, PLAN_TEXT, " %s%s.",
-	            tight ? "are missing for the usual reserve" : "are missing",
-	            shown->gpus > 1 ? " on each" : "");
+	if (shown->host_short) {
+		text_append(to, PLAN_TEXT, ": host memory is missing.");
+	} else {
+		text_append(to, PLAN_TEXT, ": ");
+		append_bytes(to, 0 - (uint64_t)shown->headroom_bytes, unit, ROUND_UP);
+		text_append(to, PLAN_TEXT, " %s%s.",
+		            tight ? "are missing for the usual reserve" : "are missing",
+		            shown->gpus > 1 ? " on each" : "");
+	}
 	if (!plan->listed_all && plan->arguments->gpus.count == 0 &&
 	    plan->spec->hardware.gpu_count == 0) {
 		text_append(to, PLAN_TEXT, " With --all the whole catalog is considered.");
@@ -210,11 +215,12 @@ static void append_default(const struct plan *plan, char *to, const char *field,
 	}
 }
 
-static bool note_defaults(const struct plan *plan, char to[PLAN_TEXT])
+static bool note_defaults(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
 {
 	const struct vc_workload *workload = &plan->request.workload;
 	char number[3][24];
 
+	(void)unit;
 	snprintf(number[0], sizeof number[0], "%" PRIu64, workload->batch_size);
 	snprintf(number[1], sizeof number[1], "%" PRIu64, workload->sequence_length);
 	snprintf(number[2], sizeof number[2], "%" PRIu64, workload->concurrency);
@@ -236,10 +242,11 @@ static bool note_defaults(const struct plan *plan, char to[PLAN_TEXT])
 	return *to;
 }
 
-static bool note_training_unused(const struct plan *plan, char to[PLAN_TEXT])
+static bool note_training_unused(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
 {
 	const struct vc_spec_field *field;
 
+	(void)unit;
 	if (plan->request.workload.task == VC_TASK_TRAINING) {
 		return false;
 	}
@@ -255,10 +262,11 @@ static bool note_training_unused(const struct plan *plan, char to[PLAN_TEXT])
 	return false;
 }
 
-static bool note_precision(const struct plan *plan, char to[PLAN_TEXT])
+static bool note_precision(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
 {
 	size_t count = 0;
 
+	(void)unit;
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct vc_candidate *candidate = &plan->candidates[i];
 
@@ -279,11 +287,16 @@ static bool note_precision(const struct plan *plan, char to[PLAN_TEXT])
 
 static const struct {
 	const char *code;
-	bool (*note)(const struct plan *plan, char to[PLAN_TEXT]); /* false: nothing to say */
+	plan_noter *note;
 } own_notes[] = {
 	{ "defaults", note_defaults },
 	{ "training-unused", note_training_unused },
 	{ "precision-unsupported", note_precision },
+	{ "tensor-over-pcie", plan_note_pcie },
+	{ "tensor-over-network", plan_note_network },
+	{ "host-memory-short", plan_note_host_short },
+	{ "host-memory-below-twice", plan_note_host_twice },
+	{ "offload-suits", plan_note_offload },
 };
 
 static bool said_by(const struct vc_ledger *ledger, const char *code)
@@ -321,7 +334,7 @@ const char *plan_note(const struct plan *plan, enum byte_unit unit, size_t index
 
 	for (size_t i = 0; i < LENGTH(own_notes); i++) {
 		*to = '\0';
-		if (own_notes[i].note(plan, to) && index-- == 0) {
+		if (own_notes[i].note(plan, unit, to) && index-- == 0) {
 			return own_notes[i].code;
 		}
 	}

@@ -64,6 +64,8 @@ static const struct schema_field plan_fields[] = {
 	MUST("gpus[].layout.pipeline", SCHEMA_BYTES),
 	MUST("gpus[].layout.data", SCHEMA_BYTES),
 	MUST("gpus[].layout.zero_stage", SCHEMA_BYTES),
+	MAY("gpus[].communication", SCHEMA_ANYTHING),
+	MAY("gpus[].host_bytes", SCHEMA_BYTES),
 	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
 	MAY("layouts", SCHEMA_ANYTHING),
 	MAY("serving", SCHEMA_ANYTHING),

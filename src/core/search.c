@@ -24,18 +24,22 @@ static int64_t difference(uint64_t have, uint64_t need)
 	return (int64_t)have - (int64_t)need;
 }
 
+static uint32_t in_node(const struct search *search, uint32_t gpus)
+{
+	return gpus < search->node_gpus ? gpus : search->node_gpus;
+}
+
 /* Of what lies in host memory, a node holds what its own GPUs put there; NVMe needs none. */
 static uint64_t host_bytes(const struct search *search, const struct vc_ledger *ledger)
 {
 	const struct vc_parallelism *layout = &search->request.parallelism;
 	uint32_t gpus = vc_layout_gpus(layout);
-	uint32_t in_node = gpus < search->node_gpus ? gpus : search->node_gpus;
 
 	if (layout->offload_optimizer == VC_OFFLOAD_NVME ||
 	    layout->offload_parameters == VC_OFFLOAD_NVME) {
 		return 0;
 	}
-	return sat_scale_up(ledger->host.total_bytes, in_node, gpus);
+	return sat_scale_up(ledger->host.total_bytes, in_node(search, gpus), gpus);
 }
 
 static enum vc_verdict verdict(const struct vc_ledger *ledger, uint64_t have_bytes)
@@ -74,6 +78,7 @@ static enum vc_status judge(struct search *search, struct vc_candidate *candidat
 		.tensor_over_pcie = crosses_pcie(search, &request->parallelism),
 		.host_bytes = host_bytes(search, &ledger),
 	};
+	candidate->node_gpus = in_node(search, candidate->gpus);
 	candidate->headroom_bytes = difference(candidate->have_bytes, candidate->need_bytes);
 	candidate->host_short = search->options.host_memory_bytes &&
 	                        candidate->host_bytes > search->options.host_memory_bytes;

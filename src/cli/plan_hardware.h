@@ -1,0 +1,16 @@
+/* What `plan` warns of in the hardware around the GPUs: links, and the host's memory. */
+#ifndef VC_CLI_PLAN_HARDWARE_H
+#define VC_CLI_PLAN_HARDWARE_H
+
+#include "plan.h"
+
+/* A note on the GPU that ranks first; false: nothing to say. */
+typedef bool plan_noter(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT]);
+
+plan_noter plan_note_pcie;       /* tensor ranks talk over PCIe */
+plan_noter plan_note_network;    /* or between nodes, as a stated layout may */
+plan_noter plan_note_host_short; /* the host does not hold what is offloaded */
+plan_noter plan_note_host_twice; /* or less than twice the GPUs' memory */
+plan_noter plan_note_offload;    /* nothing fits, but the host has room to offload to */
+
+#endif
