@@ -122,7 +122,7 @@ static void put_surroundings(const struct writer *writer)
 {
 	const struct train_peak *peak = writer->peak;
 
-	put(writer, VC_COMPONENT_ACTIVATIONS, writer->job->policy->workspace_bytes,
+	put(writer, VC_COMPONENT_ACTIVATIONS, writer->job->workspaces,
 	    "libraries' workspaces");
 	put(writer, VC_COMPONENT_COMMUNICATION, peak->buckets, "reduction and gathering buckets");
 	put(writer, VC_COMPONENT_FRAMEWORK, peak->context, "CUDA context");

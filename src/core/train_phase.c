@@ -5,6 +5,7 @@
  */
 #include "train_phase.h"
 
+#include "device.h"
 #include "sat.h"
 
 #include <string.h>
@@ -31,6 +32,8 @@ void train_job(const struct vc_request *request, uint32_t stage, struct train_jo
 	train_size(request, &job->rank, job->policy->unties_head, &job->size);
 	train_static(request, job->policy, &job->size, &job->held);
 	train_activation(request, job->policy, &job->rank, &job->activation);
+	job->workspaces =
+	        sat_mul(job->policy->blas_handles, device_blas_workspace_bytes(request->gpu));
 }
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -111,6 +114,17 @@ static bool frozen_gathered(const struct train_job *job)
 	return is_sharded(job) && job->policy->frozen_gathered && !is_full(job);
 }
 
+/*
+ * Autograd saves a linear layer's weight, and with it the gathered copy that ZeRO 3 swapped in,
+ * until backward. Models built under zero.Init() have their linears replaced by ones that save an
+ * identifier instead (DeepSpeed, runtime/zero/linear.py), and checkpointing saves no weights.
+ */
+static bool saves_gathered(const struct train_job *job)
+{
+	return is_sharded(job) && job->policy->saves_gathered &&
+	       job->request->training.gradient_checkpointing == VC_CHECKPOINTING_NONE;
+}
+
 /* Embedding and head form FSDP's root unit, gathered for the whole of forward and backward. */
 static uint64_t root_bytes(const struct train_job *job)
 {
@@ -141,6 +155,9 @@ static uint64_t gathered(const struct train_job *job, bool loss)
 
 	if (!is_sharded(job) && !offloaded) {
 		return 0;
+	}
+	if (saves_gathered(job)) {
+		return sat_mul(job->held.weights, job->request->parallelism.data);
 	}
 	if (frozen_gathered(job)) {
 		uint64_t whole = sat_mul(job->held.weights, job->request->parallelism.data);
@@ -260,7 +277,7 @@ static uint64_t bucket_bytes(const struct train_job *job)
 static void sum_phase(const struct train_job *job, const struct train_peak *peak,
                       struct train_phase *phase)
 {
-	uint64_t fixed = sat_add(peak->base, sat_add(peak->buckets, job->policy->workspace_bytes));
+	uint64_t fixed = sat_add(peak->base, sat_add(peak->buckets, job->workspaces));
 	uint64_t more = sat_add(sat_add(phase->saved, phase->working),
 	                        sat_add(phase->logits, phase->gathered));
 
@@ -298,7 +315,7 @@ static void find_peak(const struct train_job *job, struct train_peak *peak)
 	}
 	peak->transient = sat_sub(
 	        max(peak->phases[TRAIN_PHASE_LOSS].total, peak->phases[TRAIN_PHASE_BACKWARD].total),
-	        sat_add(peak->base, sat_add(peak->buckets, job->policy->workspace_bytes)));
+	        sat_add(peak->base, sat_add(peak->buckets, job->workspaces)));
 }
 
 /*

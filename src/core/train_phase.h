@@ -12,6 +12,7 @@ struct train_job {
 	struct train_size size;
 	struct train_static held;
 	struct train_activation activation;
+	uint64_t workspaces; /* cuBLAS's, inside the allocator */
 };
 
 enum train_phase_name {

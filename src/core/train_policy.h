@@ -36,6 +36,7 @@ struct train_policy {
 	bool unties_head;         /* a tied head is held as a second table */
 	bool root_gradients;      /* gradients of embedding and head stay unsharded to the end */
 	bool frozen_gathered;     /* sharded frozen weights stay gathered after their forward */
+	bool saves_gathered;      /* see train_phase.c, gathered() */
 	bool bf16_master;         /* mixed precision "none" keeps 16-bit master weights */
 	bool fp32_gradients;      /* accumulated in fp32 */
 	bool pipelines;           /* 1F1B: a stage keeps several micro-batches */
@@ -43,7 +44,7 @@ struct train_policy {
 	uint32_t compiled_widths; /* of h: bytes per token that torch.compile saves in a layer */
 	uint32_t gathered_units;  /* layers whose parameters are gathered together */
 	uint32_t adapter_bytes;   /* of one adapter weight */
-	uint64_t workspace_bytes; /* cuBLAS and other buffers inside the allocator */
+	uint32_t blas_handles;    /* forward's, backward's, Transformer Engine's */
 };
 
 const struct train_policy *train_policy(enum vc_engine engine);
