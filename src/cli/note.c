@@ -103,10 +103,23 @@ static const struct vc_input *input_named(const struct vc_line *line, const char
 	return NULL;
 }
 
+const char *formula_label(const char *formula)
+{
+	const char *open = strrchr(formula, '(');
+	const char *close = open ? strchr(open, ')') : NULL;
+	bool last = close && close[1] == '\0' && open > formula && open[-1] == ' ';
+
+	return last && !strpbrk(open, "/+*=") && !strstr(open, "×") && !strstr(open, " - ")
+	               ? open - 1
+	               : NULL;
+}
+
 void formula_render(char *to, size_t size, const struct vc_line *line)
 {
+	const char *end = formula_label(line->formula);
+
 	*to = '\0';
-	for (const char *text = line->formula; *text;) {
+	for (const char *text = line->formula; *text && text != end;) {
 		size_t length = name_length(text);
 		const struct vc_input *input = length ? input_named(line, text, length) : NULL;
 		char number[64];
@@ -152,6 +165,24 @@ void formula_legend(char *to, size_t size, const struct vc_line *line)
 		{ "T", "tokens of a step" },
 		{ "V", "vocabulary" },
 		{ "state", "a sequence's" },
+		{ "Q", "bytes of the quantized matrices" },
+		{ "S", "bytes of their scales that every GPU keeps" },
+		{ "rest", "parameters that are not quantized" },
+		{ "kept", "bytes gathered throughout" },
+		{ "u", "layers gathered beside them" },
+		{ "unit", "bytes of one" },
+		{ "elements", "elements of a bucket" },
+		{ "n", "how many" },
+		{ "space", "bytes of one" },
+		{ "context", "CUDA's, measured" },
+		{ "collectives", "NCCL's buffers, measured" },
+		{ "f", "share" },
+		{ "g", "share" },
+		{ "smaller", "what forward and backward leave behind, or the step's own, if less" },
+		{ "transient", "what forward and backward add" },
+		{ "asked", "what the loss asks for beyond the peak" },
+		{ "allocated", "bytes at the peak" },
+		{ "left", "bytes left on the card" },
 	};
 
 	*to = '\0';

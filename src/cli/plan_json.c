@@ -101,11 +101,8 @@ static void write_training(struct json_writer *json, const struct vc_request *re
 
 /* ---- Estimates ---- */
 
-static void write_line(struct json_writer *json, const struct vc_line *line)
+static void write_derivation(struct json_writer *json, const struct vc_line *line)
 {
-	json_open(json, NULL, '{');
-	json_text(json, "name", vc_component_name(line->component));
-	json_u64(json, "bytes", line->bytes);
 	json_text(json, "formula", line->formula);
 	json_open_line(json, "inputs", '{');
 	for (uint32_t i = 0; i < line->input_count; i++) {
@@ -114,14 +111,56 @@ static void write_line(struct json_writer *json, const struct vc_line *line)
 		json_ratio(json, input->name, input->value, input->divisor ? input->divisor : 1);
 	}
 	json_close(json, '}');
-	json_close(json, '}');
 }
 
+/* The lines of one component, of which there is more than one. */
+static void write_parts(struct json_writer *json, const struct vc_line *lines, uint32_t count,
+                        enum vc_component component)
+{
+	json_text(json, "formula", "sum of the parts");
+	json_open_line(json, "inputs", '{');
+	json_close(json, '}');
+	json_open(json, "parts", '[');
+	for (uint32_t i = 0; i < count; i++) {
+		if (lines[i].component == component) {
+			json_open(json, NULL, '{');
+			json_u64(json, "bytes", lines[i].bytes);
+			write_derivation(json, &lines[i]);
+			json_close(json, '}');
+		}
+	}
+	json_close(json, ']');
+}
+
+/* One entry per component, at the place of its first line. */
 static void write_lines(struct json_writer *json, const struct vc_line *lines, uint32_t count)
 {
 	json_open(json, "components", '[');
 	for (uint32_t i = 0; i < count; i++) {
-		write_line(json, &lines[i]);
+		enum vc_component component = lines[i].component;
+		uint64_t bytes = 0;
+		uint32_t before = 0, all = 0;
+
+		for (uint32_t j = 0; j < count; j++) {
+			bool same = lines[j].component == component;
+
+			before += same && j < i;
+			all += same;
+			/* Part of a total that was checked: it cannot overflow. */
+			bytes += same ? lines[j].bytes : 0;
+		}
+		if (before > 0) {
+			continue;
+		}
+		json_open(json, NULL, '{');
+		json_text(json, "name", vc_component_name(component));
+		json_u64(json, "bytes", bytes);
+		if (all == 1) {
+			write_derivation(json, &lines[i]);
+		} else {
+			write_parts(json, lines, count, component);
+		}
+		json_close(json, '}');
 	}
 	json_close(json, ']');
 }

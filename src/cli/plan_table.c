@@ -35,11 +35,10 @@ static bool component_repeats(const struct vc_ledger *ledger, enum vc_component 
  * parentheses, "P × b (gradients until the step)", or all of it where there is no sign. */
 static void append_words(char *to, size_t size, const char *formula)
 {
-	const char *open = strstr(formula, " (");
-	const char *close = open ? strchr(open, ')') : NULL;
+	const char *label = formula_label(formula);
 
-	if (close && close[1] == '\0') {
-		text_append(to, size, ", %.*s", (int)(close - open - 2), open + 2);
+	if (label) {
+		text_append(to, size, ", %.*s", (int)strcspn(label + 2, ")"), label + 2);
 	} else if (!strpbrk(formula, "/+*=") && !strstr(formula, "×") && !strstr(formula, " - ")) {
 		text_append(to, size, ", %s", formula);
 	}

@@ -8,7 +8,9 @@
 #include "tensors.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* An empty line between blocks. */
 static void block(const struct output *out)
@@ -150,17 +152,19 @@ static void print_serving(struct output *out, const struct plan *plan)
 
 static void explain_line(struct output *out, const struct vc_line *line)
 {
-	char numbers[512], legend[512], quantity[64], text[PLAN_TEXT] = "";
+	char numbers[512], legend[512], quantity[64], bytes[32], text[PLAN_TEXT] = "";
 
 	formula_render(numbers, sizeof numbers, line);
 	formula_legend(legend, sizeof legend, line);
 	format_quantity(quantity, sizeof quantity, line->bytes, out->unit, ROUND_NEAREST);
 	text_append(text, sizeof text, "%s = %s", vc_component_name(line->component),
 	            line->formula);
-	if (line->input_count > 0) {
+	snprintf(bytes, sizeof bytes, "%" PRIu64, line->bytes);
+	/* A formula that is one name has nothing to work out. */
+	if (line->input_count > 0 && strcmp(numbers, bytes) != 0) {
 		text_append(text, sizeof text, " = %s", numbers);
 	}
-	text_append(text, sizeof text, " = %" PRIu64 " B", line->bytes);
+	text_append(text, sizeof text, " = %s B", bytes);
 	if (out->unit != UNIT_B) {
 		text_append(text, sizeof text, " (%s)", quantity);
 	}

@@ -56,6 +56,23 @@ static void put_shared(const struct writer *writer, enum vc_component component,
 	input(line, "N", ranks);
 }
 
+/* Matrices in the quantization's bytes, the rest in the compute precision. */
+static void put_quantized(const struct writer *writer)
+{
+	const struct train_job *job = writer->job;
+	uint64_t ranks = train_sharding(job->request, job->policy).weights;
+	struct vc_line *line = put(writer, VC_COMPONENT_WEIGHTS, job->held.weights,
+	                           ranks > 1 ? "Q / N + S + rest × b / N" : "Q + S + rest × b");
+
+	input(line, "Q", sat_sub(job->size.quantized_bytes, job->held.scales));
+	input(line, "S", job->held.scales);
+	input(line, "rest", sat_sub(job->size.params, job->size.linears));
+	input(line, "b", train_precision_bytes(job->request));
+	if (ranks > 1) {
+		input(line, "N", ranks);
+	}
+}
+
 static void put_held(const struct writer *writer)
 {
 	const struct train_job *job = writer->job;
@@ -65,8 +82,12 @@ static void put_held(const struct writer *writer)
 	const struct vc_input adapters = { "A", job->size.adapters, 1 };
 	const struct vc_input params = { "P", job->size.params, 1 };
 
-	put_shared(writer, VC_COMPONENT_WEIGHTS, held->weights, "P × b / N", &params,
-	           groups.weights);
+	if (job->request->training.method != VC_TRAINING_FULL && train_scheme(job->request)) {
+		put_quantized(writer);
+	} else {
+		put_shared(writer, VC_COMPONENT_WEIGHTS, held->weights, "P × b / N", &params,
+		           groups.weights);
+	}
 	put_shared(writer, VC_COMPONENT_ADAPTERS, held->adapters, "A × b / N", &adapters,
 	           groups.weights);
 	put_shared(writer, VC_COMPONENT_MASTER_WEIGHTS, held->master, "P_train × b / N", &trained,
@@ -111,23 +132,59 @@ static void put_phase(const struct writer *writer)
 	                                                  : "T × w (backward of one layer)");
 	input(line, "T", activation->tokens);
 	per_element(line, "w", phase->working, activation->tokens);
-	line = put(writer, VC_COMPONENT_LOGITS, phase->logits, "c × T × V");
-	input(line, "c", writer->peak->logit_bytes);
+	if (writer->job->request->training.loss_implementation == VC_LOSS_EAGER) {
+		line = put(writer, VC_COMPONENT_LOGITS, phase->logits, "c × T × V");
+		input(line, "c", writer->peak->logit_bytes);
+		input(line, "V", writer->job->size.vocabulary);
+	} else {
+		line = put(writer, VC_COMPONENT_LOGITS, phase->logits,
+		           "T × w (gradient of the hidden states)");
+		per_element(line, "w", phase->logits, activation->tokens);
+	}
 	input(line, "T", activation->tokens);
-	input(line, "V", writer->job->size.vocabulary);
-	put(writer, VC_COMPONENT_COMMUNICATION, phase->gathered, "gathered parameters");
+	line = put(writer, VC_COMPONENT_COMMUNICATION, train_gathered_bytes(&phase->gathered),
+	           "kept + u × unit (gathered parameters)");
+	input(line, "kept", phase->gathered.kept);
+	input(line, "u", phase->gathered.units);
+	input(line, "unit", phase->gathered.unit);
+}
+
+/* A line that is a product of two numbers. */
+static void put_product(const struct writer *writer, enum vc_component component,
+                        const char *formula, const struct vc_input factors[2])
+{
+	struct vc_line *line =
+	        put(writer, component, sat_mul(factors[0].value, factors[1].value), formula);
+
+	input(line, factors[0].name, factors[0].value);
+	input(line, factors[1].name, factors[1].value);
+}
+
+static void put_outside(const struct writer *writer, uint64_t bytes, const char *name)
+{
+	input(put(writer, VC_COMPONENT_FRAMEWORK, bytes, name), name, bytes);
 }
 
 static void put_surroundings(const struct writer *writer)
 {
 	const struct train_peak *peak = writer->peak;
+	struct vc_line *line;
 
-	put(writer, VC_COMPONENT_ACTIVATIONS, writer->job->workspaces,
-	    "libraries' workspaces");
-	put(writer, VC_COMPONENT_COMMUNICATION, peak->buckets, "reduction and gathering buckets");
-	put(writer, VC_COMPONENT_FRAMEWORK, peak->context, "CUDA context");
-	put(writer, VC_COMPONENT_FRAMEWORK, peak->collectives, "NCCL's buffers");
-	put(writer, VC_COMPONENT_FRAGMENTATION, peak->fragmentation, "reserved - allocated");
+	put_product(writer, VC_COMPONENT_ACTIVATIONS, "n × space (libraries' workspaces)",
+	            (const struct vc_input[]){ { "n", writer->job->workspaces.count, 1 },
+	                                       { "space", writer->job->workspaces.bytes, 1 } });
+	put_product(writer, VC_COMPONENT_COMMUNICATION, "elements × b (buckets)",
+	            (const struct vc_input[]){ { "elements", peak->buckets.elements, 1 },
+	                                       { "b", peak->buckets.bytes, 1 } });
+	put_outside(writer, peak->context, "context");
+	put_outside(writer, peak->collectives, "collectives");
+	line = put(writer, VC_COMPONENT_FRAGMENTATION, peak->fragmentation.bytes,
+	           peak->fragmentation.formula);
+	for (uint32_t i = 0; line && i < peak->fragmentation.input_count; i++) {
+		vc_line_ratio(line, peak->fragmentation.inputs[i].name,
+		              peak->fragmentation.inputs[i].value,
+		              peak->fragmentation.inputs[i].divisor);
+	}
 }
 
 /* What is offloaded lies in the host's memory for all ranks together. */
@@ -198,7 +255,8 @@ static void note_assumptions(const struct writer *writer)
 static uint64_t write_ledger(const struct writer *writer)
 {
 	const struct train_peak *peak = writer->peak;
-	uint64_t outside = sat_add(sat_add(peak->context, peak->collectives), peak->fragmentation);
+	uint64_t outside =
+	        sat_add(sat_add(peak->context, peak->collectives), peak->fragmentation.bytes);
 
 	put_held(writer);
 	put_phase(writer);

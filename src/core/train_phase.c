@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "sat.h"
+#include "train_reserve.h"
 
 #include <string.h>
 
@@ -32,8 +33,25 @@ void train_job(const struct vc_request *request, uint32_t stage, struct train_jo
 	train_size(request, &job->rank, job->policy->unties_head, &job->size);
 	train_static(request, job->policy, &job->size, &job->held);
 	train_activation(request, job->policy, &job->rank, &job->activation);
-	job->workspaces =
-	        sat_mul(job->policy->blas_handles, device_blas_workspace_bytes(request->gpu));
+	job->workspaces.count = job->policy->workspace_bytes > 0 ? 1 : 2;
+	job->workspaces.bytes = job->policy->workspace_bytes > 0
+	                                ? job->policy->workspace_bytes
+	                                : device_blas_workspace_bytes(request->gpu);
+}
+
+uint64_t train_gathered_bytes(const struct train_gathered *gathered)
+{
+	return sat_add(gathered->kept, sat_mul(gathered->units, gathered->unit));
+}
+
+uint64_t train_bucket_bytes(const struct train_buckets *buckets)
+{
+	return sat_mul(buckets->elements, buckets->bytes);
+}
+
+uint64_t train_workspace_bytes(const struct train_job *job)
+{
+	return sat_mul(job->workspaces.count, job->workspaces.bytes);
 }
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -95,7 +113,7 @@ static uint64_t logit_bytes(const struct train_job *job)
 	return is_full(job) ? logits->full : logits->adapters;
 }
 
-static uint64_t logits_total(const struct train_job *job, uint64_t bytes)
+uint64_t train_logits(const struct train_job *job, uint64_t bytes)
 {
 	const struct vc_parallelism *layout = &job->request->parallelism;
 
@@ -148,23 +166,29 @@ static uint64_t unit_bytes(const struct train_job *job)
 /* Parameters gathered while one layer runs; `loss`: before the first layer's backward. Where frozen
  * weights and adapters share a unit, its gradient is as long as the unit: LitGPT's runs hold four
  * units more (Lightning-AI/litgpt, issue 1538). */
-static uint64_t gathered(const struct train_job *job, bool loss)
+static struct train_gathered gathered(const struct train_job *job, bool loss)
 {
 	bool offloaded = job->request->parallelism.offload_parameters != VC_OFFLOAD_NONE;
-	uint64_t units = offloaded || train_is_zero(job->request) ? 2 : job->policy->gathered_units;
+	uint64_t whole = sat_mul(sat_add(job->held.weights, job->held.host_weights),
+	                         job->request->parallelism.data);
+	struct train_gathered all = { whole, 0, unit_bytes(job) };
 
 	if (!is_sharded(job) && !offloaded) {
-		return 0;
+		return (struct train_gathered){ 0 };
 	}
 	if (saves_gathered(job)) {
-		return sat_mul(job->held.weights, job->request->parallelism.data);
+		return all;
 	}
 	if (frozen_gathered(job)) {
-		uint64_t whole = sat_mul(job->held.weights, job->request->parallelism.data);
-
-		return loss ? whole : sat_add(whole, sat_mul(4, unit_bytes(job)));
+		all.units = loss ? 0 : 4;
+		return all;
 	}
-	return loss ? root_bytes(job) : sat_add(root_bytes(job), sat_mul(units, unit_bytes(job)));
+	all.kept = root_bytes(job);
+	if (!loss) {
+		all.units =
+		        offloaded || train_is_zero(job->request) ? 2 : job->policy->gathered_units;
+	}
+	return all;
 }
 
 /* Micro-batches whose activations a stage keeps: 1F1B, arxiv.org/abs/2104.04473 section 2.2. */
@@ -217,7 +241,7 @@ static void loss_phase(const struct train_job *job, uint64_t bytes, struct train
 	phase->gradients = gradients_before_loss(job);
 	phase->saved = in_flight(job, job->activation.saved_bytes);
 	phase->working = sat_mul(2, job->activation.boundary_bytes);
-	phase->logits = logits_total(job, bytes);
+	phase->logits = train_logits(job, bytes);
 	phase->gathered = gathered(job, true);
 }
 
@@ -259,27 +283,31 @@ static void backward_phase(const struct train_job *job, struct train_phase *phas
 
 /* Reduction and gathering buffers of ZeRO 1 and 2 (reduce_bucket_size and allgather_bucket_size,
  * 5e8 elements of 2 bytes); DDP's buckets, a second copy of the gradients unless they are views. */
-static uint64_t bucket_bytes(const struct train_job *job)
+static struct train_buckets buckets(const struct train_job *job)
 {
+	const uint64_t zero_elements = 500000000;
 	const struct vc_parallelism *layout = &job->request->parallelism;
 
 	if (train_is_zero(job->request)) {
-		return layout->zero_stage == 0 || layout->zero_stage == 3 ? 0
-		       : is_full(job)                                     ? 1000000000
-		                                                          : 2000000000;
+		return layout->zero_stage == 0 || layout->zero_stage == 3
+		               ? (struct train_buckets){ 0 }
+		               : (struct train_buckets){ zero_elements, is_full(job) ? 2 : 4 };
 	}
-	if (layout->data > 1 && layout->zero_stage == 0 && !is_fused(job)) {
-		return job->held.gradients;
+	if (layout->data > 1 && layout->zero_stage == 0 && !is_fused(job) &&
+	    job->held.trained > 0) {
+		return (struct train_buckets){ job->held.trained,
+			                       job->held.gradients / job->held.trained };
 	}
-	return 0;
+	return (struct train_buckets){ 0 };
 }
 
 static void sum_phase(const struct train_job *job, const struct train_peak *peak,
                       struct train_phase *phase)
 {
-	uint64_t fixed = sat_add(peak->base, sat_add(peak->buckets, job->workspaces));
+	uint64_t fixed = sat_add(peak->base, sat_add(train_bucket_bytes(&peak->buckets),
+	                                             train_workspace_bytes(job)));
 	uint64_t more = sat_add(sat_add(phase->saved, phase->working),
-	                        sat_add(phase->logits, phase->gathered));
+	                        sat_add(phase->logits, train_gathered_bytes(&phase->gathered)));
 
 	phase->total = sat_add(fixed, sat_add(more, phase->copy));
 	if (phase->gradients) {
@@ -293,7 +321,7 @@ static void find_peak(const struct train_job *job, struct train_peak *peak)
 
 	peak->base = sat_add(sat_add(held->weights, held->adapters),
 	                     sat_add(held->master, held->states));
-	peak->buckets = bucket_bytes(job);
+	peak->buckets = buckets(job);
 	peak->logit_bytes = logit_bytes(job);
 	loss_phase(job, peak->logit_bytes, &peak->phases[TRAIN_PHASE_LOSS]);
 	backward_phase(job, &peak->phases[TRAIN_PHASE_BACKWARD]);
@@ -315,80 +343,8 @@ static void find_peak(const struct train_job *job, struct train_peak *peak)
 	}
 	peak->transient = sat_sub(
 	        max(peak->phases[TRAIN_PHASE_LOSS].total, peak->phases[TRAIN_PHASE_BACKWARD].total),
-	        sat_add(peak->base, sat_add(peak->buckets, job->workspaces)));
-}
-
-/*
- * Blocks that forward and backward left behind do not serve the optimizer's step, and the other
- * way round: nine tenths of the smaller stay reserved. Where that exceeds the card, the allocator
- * gives blocks back.
- */
-static uint64_t step_fragmentation(const struct train_job *job, const struct train_peak *peak,
-                                   uint64_t left)
-{
-	uint64_t step = sat_add(job->held.gradients, job->held.step_copy);
-	uint64_t idle = job->request->training.compile
-	                        ? 0
-	                        : sat_scale_up(min(peak->transient, step), 9, 10);
-	uint64_t margin = sat_scale_up(peak->allocated, 5, 100);
-	uint64_t bytes = sat_add(idle, margin);
-
-	if (peak->name == TRAIN_PHASE_STEP && bytes > left) {
-		return max(margin, left / 2);
-	}
-	return bytes;
-}
-
-static uint32_t share_of_transient(const struct train_job *job)
-{
-	const struct train_fragmentation *f = &job->policy->fragmentation;
-	bool fused = job->request->training.loss_implementation != VC_LOSS_EAGER;
-
-	if (job->request->training.gradient_checkpointing == VC_CHECKPOINTING_NONE) {
-		return f->kept;
-	}
-	if (train_is_zero(job->request)) {
-		f = &train_policy(VC_ENGINE_DEEPSPEED)->fragmentation;
-		return is_full(job) ? f->eager : f->sharded_eager;
-	}
-	if (is_sharded(job)) {
-		return fused ? f->sharded_fused : f->sharded_eager;
-	}
-	return fused ? f->fused : f->eager;
-}
-
-/* Stock cross-entropy asks for more than the peak's implementation holds, and what it has asked
- * for stays reserved. */
-static uint64_t loss_fragmentation(const struct train_job *job, const struct train_peak *peak)
-{
-	uint64_t share = share_of_transient(job);
-	uint64_t asked = job->policy->logits.reserved;
-	uint64_t more = 0;
-
-	if (asked > peak->logit_bytes && !train_loss_is_plain(job) &&
-	    !train_is_zero(job->request) &&
-	    job->request->training.loss_implementation == VC_LOSS_EAGER &&
-	    job->request->training.gradient_checkpointing != VC_CHECKPOINTING_NONE) {
-		uint64_t logits = logits_total(job, asked - peak->logit_bytes);
-
-		more = sat_sub(sat_add(peak->phases[TRAIN_PHASE_LOSS].total, logits),
-		               peak->allocated);
-	}
-	return sat_add(more, sat_scale_up(sat_add(peak->transient, more), share, 1000000));
-}
-
-static void reserve(const struct train_job *job, struct train_peak *peak)
-{
-	uint64_t capacity = vc_gpu_offers_bytes(job->request->gpu, VC_METHOD_DETAILED);
-	uint64_t outside = sat_add(peak->context, peak->collectives);
-	uint64_t left = sat_sub(capacity, sat_add(outside, peak->allocated));
-	bool stepping = is_full(job) && !is_fused(job) && job->held.steps;
-
-	peak->fragmentation =
-	        stepping ? step_fragmentation(job, peak, left) : loss_fragmentation(job, peak);
-	/* Before it fails, the allocator returns what is cached. */
-	peak->fragmentation =
-	        max(sat_scale_up(peak->allocated, 2, 100), min(peak->fragmentation, left));
+	        sat_add(peak->base,
+	                sat_add(train_bucket_bytes(&peak->buckets), train_workspace_bytes(job))));
 }
 
 void train_peak(const struct train_job *job, struct train_peak *peak)
@@ -402,5 +358,5 @@ void train_peak(const struct train_job *job, struct train_peak *peak)
 	if (vc_layout_gpus(layout) > 1 && !(naive && layout->data == 1)) {
 		peak->collectives = collective_bytes;
 	}
-	reserve(job, peak);
+	train_reserve(job, peak);
 }

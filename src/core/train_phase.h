@@ -12,7 +12,10 @@ struct train_job {
 	struct train_size size;
 	struct train_static held;
 	struct train_activation activation;
-	uint64_t workspaces; /* cuBLAS's, inside the allocator */
+	/* Of libraries, inside the allocator. */
+	struct {
+		uint64_t count, bytes;
+	} workspaces;
 };
 
 enum train_phase_name {
@@ -22,6 +25,16 @@ enum train_phase_name {
 	TRAIN_PHASE_COUNT
 };
 
+/* Parameters of sharded units: what stays, and layers that come and go. */
+struct train_gathered {
+	uint64_t kept, units, unit;
+};
+
+/* Gradients on their way to other ranks: elements x bytes of each. */
+struct train_buckets {
+	uint64_t elements, bytes;
+};
+
 /* What is alive beside the weights, the master weights and the optimizer's states. */
 struct train_phase {
 	bool exists;
@@ -29,24 +42,31 @@ struct train_phase {
 	uint64_t saved;   /* activations kept for backward */
 	uint64_t working; /* a recomputed layer, gradients of activations */
 	uint64_t logits;
-	uint64_t gathered; /* parameters of sharded units */
-	uint64_t copy;     /* of the optimizer's step */
-	uint64_t total;    /* allocated, everything */
+	struct train_gathered gathered;
+	uint64_t copy;  /* of the optimizer's step */
+	uint64_t total; /* allocated, everything */
 };
 
 struct train_peak {
 	struct train_phase phases[TRAIN_PHASE_COUNT];
-	enum train_phase_name name; /* of the peak */
-	uint64_t base;              /* weights, adapters, master weights, states */
-	uint64_t buckets;           /* gradients on their way, in every phase */
-	uint64_t transient;         /* what forward and backward add to the base */
-	uint64_t logit_bytes;       /* per logit */
-	uint64_t allocated, fragmentation, context, collectives;
+	enum train_phase_name name;   /* of the peak */
+	uint64_t base;                /* weights, adapters, master weights, states */
+	struct train_buckets buckets; /* in every phase */
+	uint64_t transient;           /* what forward and backward add to the base */
+	uint64_t logit_bytes;         /* per logit */
+	uint64_t allocated, context, collectives;
+	struct vc_line fragmentation; /* reserved by the allocator beyond `allocated` */
 };
 
 void train_job(const struct vc_request *request, uint32_t stage, struct train_job *job);
 /* The model's own code computes the loss from 16-bit logits. */
 bool train_loss_is_plain(const struct train_job *job);
+/* All logits at so many bytes each; where the loss is fused with the head, what it holds instead.
+ */
+uint64_t train_logits(const struct train_job *job, uint64_t bytes);
+uint64_t train_gathered_bytes(const struct train_gathered *gathered);
+uint64_t train_bucket_bytes(const struct train_buckets *buckets);
+uint64_t train_workspace_bytes(const struct train_job *job);
 void train_peak(const struct train_job *job, struct train_peak *peak);
 
 #endif

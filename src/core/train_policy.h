@@ -44,7 +44,7 @@ struct train_policy {
 	uint32_t compiled_widths; /* of h: bytes per token that torch.compile saves in a layer */
 	uint32_t gathered_units;  /* layers whose parameters are gathered together */
 	uint32_t adapter_bytes;   /* of one adapter weight */
-	uint32_t blas_handles;    /* forward's, backward's, Transformer Engine's */
+	uint64_t workspace_bytes; /* inside the allocator; 0: forward's and backward's cuBLAS */
 };
 
 const struct train_policy *train_policy(enum vc_engine engine);

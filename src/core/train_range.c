@@ -145,7 +145,7 @@ static void add_phase(const struct train_job *job, const struct train_peak *peak
 	case TRAIN_PHASE_LOSS:
 		add(spread, phase->logits, logit_shares(job, peak));
 		add(spread, phase->saved, saved_shares(job));
-		add(spread, phase->gathered, (struct shares){ 100, 300 });
+		add(spread, train_gathered_bytes(&phase->gathered), (struct shares){ 100, 300 });
 		break;
 	case TRAIN_PHASE_BACKWARD:
 		add(spread, sat_sub(peak->allocated, peak->base),
@@ -229,9 +229,9 @@ void train_range(const struct train_job *job, const struct train_peak *peak, uin
 	add_allocated(job, peak, total_bytes, &spread);
 	/* Runs have failed with no less than 84 % of the card allocated: the allocator gives cached
 	 * blocks back until then. */
-	need = sat_sub(total_bytes, sat_sub(peak->fragmentation, squeezed));
+	need = sat_sub(total_bytes, sat_sub(peak->fragmentation.bytes, squeezed));
 	ledger->need_bytes = sat_add(need, sat_mul(1024, root(spread.high)));
-	add(&spread, peak->fragmentation,
+	add(&spread, peak->fragmentation.bytes,
 	    (struct shares){ peak->name == TRAIN_PHASE_STEP ? 450 : 390, 355 });
 	ledger->low_bytes = sat_sub(total_bytes, sat_mul(1024, root(spread.low)));
 	ledger->high_bytes = sat_add(total_bytes, sat_mul(1024, root(spread.high)));

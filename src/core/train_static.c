@@ -188,12 +188,13 @@ void train_static(const struct vc_request *request, const struct train_policy *p
 	bool full = request->training.method == VC_TRAINING_FULL;
 	struct mode mode = full ? full_mode(request, policy) : adapter_mode(request, policy);
 	struct train_groups groups = train_sharding(request, policy);
-	uint64_t scales = full ? 0 : replicated_scales(request, size);
 
 	memset(out, 0, sizeof *out);
+	out->scales = full ? 0 : replicated_scales(request, size);
 	out->trained = full ? size->params : size->adapters;
 	out->weights = full ? sat_mul(mode.weight, size->params) : frozen_bytes(request, size);
-	out->weights = sat_add(sat_div_up(sat_sub(out->weights, scales), groups.weights), scales);
+	out->weights = sat_add(sat_div_up(sat_sub(out->weights, out->scales), groups.weights),
+	                       out->scales);
 	if (!full) {
 		out->adapters = sat_div_up(sat_mul(mode.weight, out->trained), groups.weights);
 	}

@@ -241,6 +241,116 @@ static void the_first_stage_keeps_p_micro_batches(void **state)
 	fail_msg("no activations kept for backward");
 }
 
+/* ---- A formula worked out as a reader would: × and / before +, from left to right. ---- */
+
+static double value_of(const struct vc_line *line, const char **text)
+{
+	size_t length = strcspn(*text, " ");
+	char *end;
+	double number = strtod(*text, &end);
+
+	if (end != *text) {
+		*text = end;
+		return number;
+	}
+	for (uint32_t i = 0; i < line->input_count; i++) {
+		if (strlen(line->inputs[i].name) == length &&
+		    strncmp(line->inputs[i].name, *text, length) == 0) {
+			*text += length;
+			return (double)line->inputs[i].value / (double)line->inputs[i].divisor;
+		}
+	}
+	fail_msg("%s: no input for \"%.*s\"", line->formula, (int)length, *text);
+	return 0;
+}
+
+static double worked_out(const struct vc_line *line)
+{
+	const char *text = line->formula;
+	double sum = 0, product = value_of(line, &text);
+
+	while (strncmp(text, " + ", 3) == 0 || strncmp(text, " / ", 3) == 0 ||
+	       strncmp(text, " × ", 4) == 0) {
+		bool times = text[1] != '+' && text[1] != '/', over = text[1] == '/';
+
+		text += times ? 4 : 3;
+		if (times) {
+			product *= value_of(line, &text);
+		} else if (over) {
+			product /= value_of(line, &text);
+		} else {
+			sum += product;
+			product = value_of(line, &text);
+		}
+	}
+	/* what is left is a label in words */
+	if (*text != '\0' && strncmp(text, " (", 2) != 0) {
+		fail_msg("%s: cannot be worked out from \"%s\"", line->formula, text);
+	}
+	return sum + product;
+}
+
+static void every_line_can_be_worked_out(void **state)
+{
+	static const enum vc_engine engines[] = { VC_ENGINE_NONE,      VC_ENGINE_TRANSFORMERS,
+		                                  VC_ENGINE_TORCHTUNE, VC_ENGINE_LITGPT,
+		                                  VC_ENGINE_FSDP,      VC_ENGINE_DEEPSPEED,
+		                                  VC_ENGINE_MEGATRON };
+	uint32_t lines = 0;
+
+	(void)state;
+	shape_decoder(&model, &llama_3_8b);
+	/* engine, method, ZeRO stage (of 2 ranks), checkpointing, loss: all combinations */
+	for (uint32_t n = 0; n < 7 * 3 * 4 * 2 * 2; n++) {
+		struct vc_request request = request_for(2);
+		struct vc_ledger ledger;
+
+		request.engine.name = engines[n % 7];
+		request.training.method = (enum vc_training_method)(n / 7 % 3);
+		request.parallelism.data = n / 21 % 4 ? 2 : 1;
+		request.parallelism.zero_stage = n / 21 % 4;
+		request.training.gradient_checkpointing =
+		        n / 84 % 2 ? VC_CHECKPOINTING_FULL : VC_CHECKPOINTING_NONE;
+		request.training.loss_implementation = n / 168 ? VC_LOSS_EAGER : VC_LOSS_FUSED;
+		ledger = ledger_of(&request);
+		for (uint32_t i = 0; i < ledger.line_count; i++) {
+			const struct vc_line *line = &ledger.lines[i];
+			double off = worked_out(line) - (double)line->bytes;
+
+			/* a double's precision, and rounding up of each term */
+			if (off > (double)line->bytes * 1e-9 ||
+			    off < -(double)line->bytes * 1e-9 - 4) {
+				fail_msg("%s = %.0f, not %.0f", line->formula, worked_out(line),
+				         (double)line->bytes);
+			}
+			lines++;
+		}
+	}
+	assert_true(lines > 7 * 3 * 4 * 2 * 2 * 5);
+}
+
+/* Without checkpointing, scripts that drive DeepSpeed keep every gathered weight until backward:
+ * 2 bytes x 7,241,732,096, on top of what is kept either way. */
+static void gathered_weights_stay_under_zero_3(void **state)
+{
+	struct vc_request request = request_for(1);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	request.engine.name = VC_ENGINE_DEEPSPEED;
+	request.training.mixed_precision = VC_MIXED_MASTER;
+	request.training.gradient_checkpointing = VC_CHECKPOINTING_NONE;
+	request.parallelism.data = 4;
+	request.parallelism.zero_stage = 3;
+	ledger = ledger_of(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_COMMUNICATION), 14483464192);
+	request.engine.name = VC_ENGINE_TRANSFORMERS;
+	ledger = ledger_of(&request);
+	/* embedding and head, 2 x 32,000 x 4096 elements */
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_COMMUNICATION), 524288000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +361,8 @@ int main(void)
 		cmocka_unit_test(offloaded_states_are_in_the_host_ledger),
 		cmocka_unit_test(impossible_layouts_say_why),
 		cmocka_unit_test(the_first_stage_keeps_p_micro_batches),
+		cmocka_unit_test(every_line_can_be_worked_out),
+		cmocka_unit_test(gathered_weights_stay_under_zero_3),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
