@@ -1029,6 +1029,29 @@ struct vc_mig_table {
 bool vc_mig_place(const struct vc_mig_table *table, const struct vc_mig_profile *const *wanted,
                   size_t count, uint8_t starts[VC_MAX_MIG_INSTANCES]);
 
+/* A profile of a GPU that holds a job alone, and how many instances of it the GPU holds at once. */
+struct vc_slice {
+	const struct vc_gpu *gpu;
+	const struct vc_mig_profile *profile;
+	uint32_t instances;
+	uint8_t starts[VC_MAX_MIG_INSTANCES]; /* where they lie; the first is free to be taken */
+	uint64_t total_bytes, need_bytes;     /* on this profile */
+	uint64_t headroom_bytes;
+	/* Of the GPU's memory slots, in millionths: its part of the price where all is rented out.
+	 */
+	uint32_t share_ppm;
+};
+
+/*
+ * The profiles of the fewest memory slots that hold the job, by the request's method against the
+ * memory that an instance really gets; those with more compute first. Media variants are left out.
+ * None where the request states a layout of several GPUs: instances do not reach each other.
+ * `slices` holds as many as the table has profiles.
+ */
+enum vc_status vc_slices(const struct vc_request *request, const struct vc_gpu *gpu,
+                         const struct vc_mig_table *table, struct vc_slice *slices, size_t *count,
+                         struct vc_error *error);
+
 /* ---- Several jobs on the fewest GPUs --------------------------------------------------------- */
 
 enum {

@@ -1,7 +1,8 @@
 /* `plan` for spreadsheets: one row per GPU, with --explain one per line of the ledgers, with
- * --layouts one per layout. */
+ * --layouts one per layout, with --mig one per slice. */
 #include "plan.h"
 #include "plan_layouts.h"
+#include "plan_slices.h"
 #include "plan_table.h"
 
 #include <stdlib.h>
@@ -34,14 +35,13 @@ static void csv_lines(struct output *out, const struct plan *plan, bool heading)
 	}
 }
 
-static void csv_layouts(struct output *out, const struct plan *plan, bool heading)
+static void csv_rows(struct output *out, const struct plan *plan, plan_list *list, bool heading)
 {
-	struct layout_list list;
 	struct table table;
 
-	if (plan->count && plan_layouts(plan, &list, &table)) {
+	if (plan->count && list(plan, &table)) {
 		csv(out, &table, heading);
-		free(list.rows);
+		free((void *)table.rows);
 	}
 }
 
@@ -52,7 +52,11 @@ void plan_print_csv(struct output *out, const struct plan *plan, bool heading)
 		return;
 	}
 	if (plan->arguments->layouts) {
-		csv_layouts(out, plan, heading);
+		csv_rows(out, plan, plan_layouts, heading);
+		return;
+	}
+	if (plan->arguments->mig) {
+		csv_rows(out, plan, plan_slices, heading);
 		return;
 	}
 	for (size_t i = 0; i < plan->count; i++) {

@@ -2,6 +2,7 @@
 #include "names.h"
 #include "plan.h"
 #include "plan_layouts.h"
+#include "plan_slices.h"
 #include "tensors.h"
 
 #include <stdlib.h>
@@ -300,13 +301,66 @@ static void write_gpu(struct json_writer *json, const struct vc_candidate *candi
 
 static void write_layouts(struct json_writer *json, const struct plan *plan)
 {
-	struct layout_list list;
 	struct table table;
 
-	if (plan->count && plan_layouts(plan, &list, &table)) {
+	if (plan->count && plan_layouts(plan, &table)) {
 		table_json(json, &table);
-		free(list.rows);
+		free((void *)table.rows);
 	}
+}
+
+static void write_share(struct json_writer *json, const struct vc_slice *slice)
+{
+	const struct vc_price *price = &slice->gpu->price;
+
+	if (!price->known) {
+		json_null(json, "price_share");
+		return;
+	}
+	json_open(json, "price_share", '{');
+	json_ratio(json, "per_hour", plan_share_micros(slice), 1000000);
+	json_ratio(json, "gpu_per_hour", price->per_hour_micros, 1000000);
+	json_text(json, "currency", price->currency);
+	text_or_null(json, "offer", price->offer);
+	text_or_null(json, "as_of", price->as_of);
+	json_close(json, '}');
+}
+
+static void write_slice(struct json_writer *json, const struct vc_slice *slice)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "gpu", slice->gpu->id);
+	json_text(json, "profile", slice->profile->name);
+	json_u64(json, "compute_slices", slice->profile->compute);
+	json_u64(json, "memory_bytes", slice->profile->memory_bytes);
+	json_u64(json, "need_bytes", slice->need_bytes);
+	json_u64(json, "headroom_bytes", slice->headroom_bytes);
+	json_ratio(json, "memory_share", slice->share_ppm, 1000000);
+	json_u64(json, "instances", slice->instances);
+	json_open_line(json, "starts", '[');
+	for (uint32_t i = 0; i < slice->instances; i++) {
+		json_u64(json, NULL, slice->starts[i]);
+	}
+	json_close(json, ']');
+	write_share(json, slice);
+	json_close(json, '}');
+}
+
+static void write_slices(struct json_writer *json, const struct plan *plan)
+{
+	const struct vc_slice *slices;
+	struct table table;
+
+	if (!plan_slices(plan, &table)) {
+		return;
+	}
+	slices = table.rows;
+	json_open(json, "slices", '[');
+	for (size_t i = 0; i < table.row_count; i++) {
+		write_slice(json, &slices[i]);
+	}
+	json_close(json, ']');
+	free((void *)table.rows);
 }
 
 static void write_serving(struct json_writer *json, const struct plan *plan)
@@ -357,6 +411,9 @@ void plan_print_json(struct json_writer *json, const struct plan *plan)
 	json_close(json, ']');
 	if (plan->arguments->layouts) {
 		write_layouts(json, plan);
+	}
+	if (plan->arguments->mig) {
+		write_slices(json, plan);
 	}
 	write_serving(json, plan);
 	write_notes(json, plan);

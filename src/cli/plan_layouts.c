@@ -14,6 +14,12 @@ struct layout_row {
 	char why[160];
 };
 
+struct layout_list {
+	struct layout_row *rows;
+	size_t count, room;
+	bool failed;
+};
+
 static const struct vc_candidate *candidate_of(const void *row)
 {
 	return &((const struct layout_row *)row)->candidate;
@@ -196,24 +202,24 @@ static void add(const struct vc_layout_trial *trial, void *context)
 	say_why(row, trial->why);
 }
 
-bool plan_layouts(const struct plan *plan, struct layout_list *list, struct table *table)
+bool plan_layouts(const struct plan *plan, struct table *table)
 {
+	struct layout_list list = { .count = 0 };
 	struct vc_error error = { 0 };
 	enum vc_status status;
 
-	*list = (struct layout_list){ .count = 0 };
-	status = vc_layouts(&plan->request, plan->candidates[0].gpu, &plan->options, add, list,
+	status = vc_layouts(&plan->request, plan->candidates[0].gpu, &plan->options, add, &list,
 	                    &error);
-	if (status != VC_OK || list->failed) {
-		list->failed ? report_no_memory() : report_error(&error);
-		free(list->rows);
+	if (status != VC_OK || list.failed) {
+		list.failed ? report_no_memory() : report_error(&error);
+		free(list.rows);
 		return false;
 	}
 	*table = (struct table){ .id = "layouts",
 		                 .columns = columns,
 		                 .column_count = sizeof columns / sizeof *columns,
-		                 .rows = list->rows,
-		                 .row_count = list->count,
-		                 .row_size = sizeof *list->rows };
+		                 .rows = list.rows,
+		                 .row_count = list.count,
+		                 .row_size = sizeof *list.rows };
 	return true;
 }

@@ -2,17 +2,8 @@
 #ifndef VC_CLI_PLAN_LAYOUTS_H
 #define VC_CLI_PLAN_LAYOUTS_H
 
-#include "plan.h"
-#include "table.h"
+#include "plan_table.h"
 
-/* Rows for table_print() and table_json(), to be freed; NULL without memory, which is reported. */
-struct layout_list {
-	struct layout_row *rows;
-	size_t count, room;
-	bool failed;
-};
-
-/* The layouts of the GPU that ranks first. False when the search failed. */
-bool plan_layouts(const struct plan *plan, struct layout_list *list, struct table *table);
+plan_list plan_layouts;
 
 #endif

@@ -27,6 +27,10 @@ struct gpu_row {
 extern const struct column ledger_columns[], method_columns[], gpu_columns[], line_columns[];
 extern const size_t ledger_column_count, method_column_count, gpu_column_count, line_column_count;
 
+/* A further table, whose rows are to be freed. False without memory or when an estimate failed,
+ * which is reported. */
+typedef bool plan_list(const struct plan *plan, struct table *table);
+
 /* "tensor parallel", "tensor 4, data 2, ZeRO-3"; "" for a single GPU. */
 void plan_layout_text(char *to, size_t size, const struct vc_parallelism *layout);
 

@@ -3,6 +3,7 @@
 #include "note.h"
 #include "plan.h"
 #include "plan_layouts.h"
+#include "plan_slices.h"
 #include "plan_table.h"
 #include "print_text.h"
 #include "tensors.h"
@@ -265,10 +266,9 @@ static void print_gpus(struct output *out, const struct plan *plan)
 static void print_layouts(struct output *out, const struct plan *plan)
 {
 	char heading[160];
-	struct layout_list list;
 	struct table table;
 
-	if (plan->count && plan_layouts(plan, &list, &table)) {
+	if (plan->count && plan_layouts(plan, &table)) {
 		block(out);
 		snprintf(heading, sizeof heading, "Layouts of up to %" PRIu32 " × %s",
 		         plan->request.parallelism.stated ? plan->candidates[0].gpus
@@ -276,8 +276,31 @@ static void print_layouts(struct output *out, const struct plan *plan)
 		         plan->candidates[0].gpu->name);
 		output_heading(out, heading);
 		table_print(out, &table);
-		free(list.rows);
+		free((void *)table.rows);
 	}
+}
+
+static void print_slices(struct output *out, const struct plan *plan)
+{
+	struct table table;
+
+	if (!plan_slices(plan, &table)) {
+		return;
+	}
+	block(out);
+	if (table.row_count) {
+		output_heading(out, "MIG slices that hold it alone, the cheapest share first");
+		table_print(out, &table);
+		remark(out, "The share of a price is what a slice costs where all of the GPU is "
+		            "used; alone it costs the whole GPU, unless the platform rents slices. "
+		            "Slices do not reach each other: no model lies across them.");
+	} else {
+		output_paragraph(out, TONE_PLAIN,
+		                 "No MIG slice of these GPUs holds it, and no model lies across "
+		                 "slices.",
+		                 0);
+	}
+	free((void *)table.rows);
 }
 
 static void print_notes(struct output *out, const struct plan *plan)
@@ -327,6 +350,9 @@ void plan_print_text(struct output *out, const struct plan *plan)
 	print_gpus(out, plan);
 	if (plan->arguments->layouts) {
 		print_layouts(out, plan);
+	}
+	if (plan->arguments->mig) {
+		print_slices(out, plan);
 	}
 	print_notes(out, plan);
 }

@@ -69,6 +69,7 @@ static const struct schema_field plan_fields[] = {
 	MAY("gpus[].host_bytes", SCHEMA_BYTES),
 	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
 	MAY("layouts", SCHEMA_ANYTHING),
+	MAY("slices", SCHEMA_ANYTHING),
 	MAY("serving", SCHEMA_ANYTHING),
 	MUST("notes[].code", SCHEMA_TEXT),
 	MUST("notes[].text", SCHEMA_TEXT),
