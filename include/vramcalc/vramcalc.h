@@ -1150,16 +1150,82 @@ enum vc_evidence_known {
 	VC_KNOWS_RESERVED = 8,
 	VC_KNOWS_FREE = 16,
 	VC_KNOWS_PROCESS = 32,
-	VC_KNOWS_OTHERS = 64
+	VC_KNOWS_OTHERS = 64,
+	VC_KNOWS_LIMIT = 128,
+	VC_KNOWS_START_FREE = 256,
+	VC_KNOWS_USED = 512
+};
+
+/* Whose words a log holds. Later ones are nearer to the user and win over earlier ones. */
+enum vc_software {
+	VC_SOFTWARE_UNKNOWN,
+	VC_SOFTWARE_HOST, /* the operating system, or what speaks of the host's memory */
+	VC_SOFTWARE_NVIDIA_SMI,
+	VC_SOFTWARE_CUDA, /* CUDA, HIP and their libraries */
+	VC_SOFTWARE_PYTORCH,
+	VC_SOFTWARE_TENSORFLOW,
+	VC_SOFTWARE_JAX,
+	VC_SOFTWARE_ONNX_RUNTIME,
+	VC_SOFTWARE_LLAMACPP,
+	VC_SOFTWARE_OLLAMA,
+	VC_SOFTWARE_TGI,
+	VC_SOFTWARE_TENSORRT_LLM,
+	VC_SOFTWARE_SGLANG,
+	VC_SOFTWARE_VLLM,
+	VC_SOFTWARE_COUNT
+};
+const char *vc_software_name(enum vc_software software); /* "PyTorch"; "" when unknown */
+
+/* Which memory ran out. */
+enum vc_memory {
+	VC_MEMORY_GPU,
+	VC_MEMORY_HOST,
+	VC_MEMORY_SHARED,  /* the host's /dev/shm, which data workers use */
+	VC_MEMORY_ON_CHIP, /* a kernel's shared memory or a TPU's scratchpad: no VRAM at all */
+	VC_MEMORY_POOL,    /* an engine's own pool of cache blocks, in use by requests */
+	VC_MEMORY_COUNT
+};
+const char *vc_memory_name(enum vc_memory memory);
+
+/* What the program was doing when memory ran out; later ones win over earlier ones. */
+enum vc_stage {
+	VC_STAGE_UNKNOWN,
+	VC_STAGE_FORWARD,
+	VC_STAGE_GENERATING,
+	VC_STAGE_TRAINING,
+	VC_STAGE_LOADING, /* weights are put on the GPU */
+	VC_STAGE_CACHE,   /* the cache of keys and values is reserved */
+	VC_STAGE_COMPUTE, /* llama.cpp's buffer for the graph */
+	VC_STAGE_GRAPHS,  /* CUDA graphs are captured */
+	VC_STAGE_BACKWARD,
+	VC_STAGE_OPTIMIZER
+};
+
+/* Settings that the log shows to be on: they are not advised again. */
+enum vc_applied {
+	VC_APPLIED_EXPANDABLE_SEGMENTS = 1,
+	VC_APPLIED_MAX_SPLIT = 2,
+	VC_APPLIED_GRADIENT_CHECKPOINTING = 4,
+	VC_APPLIED_EAGER = 8,         /* no CUDA graphs */
+	VC_APPLIED_QUANTIZATION = 16, /* of the weights */
+	VC_APPLIED_KV_QUANTIZATION = 32,
+	VC_APPLIED_8BIT_OPTIMIZER = 64,
+	VC_APPLIED_ADAPTER = 128, /* LoRA or its kin */
+	VC_APPLIED_BATCH_OF_ONE = 256
 };
 
 /* What a message or a log says, gathered by its reader. */
 struct vc_evidence {
-	bool out_of_memory;       /* an allocation failed */
-	bool refused_at_start;    /* an engine found no room for its cache and gave up */
-	bool host_memory;         /* it is the host's memory that ran out */
-	bool expandable_segments; /* the allocator's setting, where the log shows it */
-	bool memory_limited;      /* a per-process fraction below the GPU's memory is set */
+	bool out_of_memory;    /* an allocation failed */
+	bool refused_at_start; /* an engine found no room for its cache and gave up */
+	bool occupied;         /* an engine found less memory free than it was told to take */
+	bool masked;           /* a library failed as it does when memory is short, among others */
+	bool no_expandable_segments; /* the platform does not have them */
+	enum vc_memory memory;
+	enum vc_software software;
+	enum vc_stage stage;
+	const char *allocator_variable; /* of the environment, for the allocator; NULL: CUDA's */
+	uint32_t applied;               /* enum vc_applied */
 	uint32_t known;
 	uint64_t total_bytes, requested_bytes;
 	uint64_t allocated_bytes; /* live tensors */
@@ -1167,19 +1233,29 @@ struct vc_evidence {
 	uint64_t free_bytes;      /* on the GPU */
 	uint64_t process_bytes;   /* of the failing process, as the driver counts */
 	uint64_t other_processes_bytes;
-	uint64_t theory_bytes;           /* what an estimate says; 0: no spec beside the log */
-	struct vc_trend allocated, used; /* of live tensors; of the GPU's memory in use */
+	uint64_t limit_bytes;      /* that the allocator was given, below the GPU's memory */
+	uint64_t start_free_bytes; /* on the GPU, before the program took anything */
+	uint64_t used_bytes;       /* on the GPU, at the last reading */
+	uint64_t share_permille;   /* of the GPU that the engine was told to take; 0: not said */
+	uint64_t wanted_tokens;    /* the model length that was asked for; 0: not said */
+	uint64_t fitting_tokens;   /* the length that fits, by the engine itself; 0: not said */
+	uint64_t theory_bytes;     /* what an estimate says; 0: no spec beside the log */
+	/* Of live tensors, of their peak, of what the allocator holds, of the GPU's memory. */
+	struct vc_trend allocated, peak, reserved, used;
+	uint32_t used_samples;
 };
 
 enum {
-	VC_MAX_ADVICE = 6
+	VC_MAX_ADVICE = 6,
+	VC_ADVICE_SIZE = 256
 };
 
 struct vc_diagnosis {
 	enum vc_cause cause;
 	enum vc_confidence confidence;
+	const char *reason; /* a sentence: which figures say so */
 	uint32_t advice_count;
-	const char *advice[VC_MAX_ADVICE]; /* sentences */
+	char advice[VC_MAX_ADVICE][VC_ADVICE_SIZE]; /* sentences */
 };
 
 struct vc_diagnosis vc_diagnose(const struct vc_evidence *evidence);

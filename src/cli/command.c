@@ -244,11 +244,13 @@ const struct command command_table[] = {
 	  .completion = COMPLETE_FILES,
 	  .summary = "tell why memory ran out, from an error message or a log",
 	  .description =
-	          "Reads out-of-memory messages of PyTorch, JAX, TensorFlow, vLLM, SGLang and "
-	          "llama.cpp, torch.cuda.memory_summary(), memory statistics as JSON, and "
-	          "nvidia-smi's tables and CSV logs, in any mixture and with anything "
-	          "between them, and says whether it is capacity, fragmentation, a leak or "
-	          "another process, how sure that is, and what to do. - is standard input.",
+	          "Reads out-of-memory messages of PyTorch, JAX, TensorFlow, vLLM, SGLang, TGI, "
+	          "llama.cpp, CUDA and the host, torch.cuda.memory_summary(), memory "
+	          "statistics and snapshots as JSON, and nvidia-smi's tables, CSV logs and "
+	          "monitors, in any mixture and with anything between them, and says whether "
+	          "it is capacity, fragmentation, a leak or another process, how sure that "
+	          "is, and what to set. With --spec it shows which changes make the job fit. - "
+	          "is standard input.",
 	  .examples = diagnose_examples },
 	{ .name = "gpus",
 	  .bit = ON_GPUS,

@@ -1,163 +1,12 @@
 /* `diagnose`: why memory ran out, from whatever the user has at hand. */
 #include "commands.h"
-#include "json_writer.h"
-#include "log.h"
-#include "output.h"
-#include "print_text.h"
+#include "diagnose_print.h"
 #include "report.h"
-#include "session.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-struct finding {
-	const char *file;
-	const struct log *log;
-	struct vc_diagnosis diagnosis;
-};
-
-/* ---- For programs ---- */
-
-static void json_known(struct json_writer *json, const struct vc_evidence *evidence,
-                       uint32_t member, const char *key, uint64_t bytes)
-{
-	if (evidence->known & member) {
-		json_u64(json, key, bytes);
-	} else {
-		json_null(json, key);
-	}
-}
-
-static void json_evidence(struct json_writer *json, const struct vc_evidence *evidence)
-{
-	const struct vc_trend *trend = evidence->allocated.kind != VC_TREND_UNKNOWN
-	                                       ? &evidence->allocated
-	                                       : &evidence->used;
-
-	json_open(json, "evidence", '{');
-	json_known(json, evidence, VC_KNOWS_TOTAL, "total_bytes", evidence->total_bytes);
-	json_known(json, evidence, VC_KNOWS_REQUESTED, "requested_bytes",
-	           evidence->requested_bytes);
-	json_known(json, evidence, VC_KNOWS_ALLOCATED, "allocated_bytes",
-	           evidence->allocated_bytes);
-	json_known(json, evidence, VC_KNOWS_RESERVED, "reserved_bytes", evidence->reserved_bytes);
-	json_known(json, evidence, VC_KNOWS_FREE, "free_bytes", evidence->free_bytes);
-	json_known(json, evidence, VC_KNOWS_OTHERS, "other_processes_bytes",
-	           evidence->other_processes_bytes);
-	if (trend->kind == VC_TREND_UNKNOWN) {
-		json_null(json, "slope_bytes_per_sample");
-	} else {
-		json_i64(json, "slope_bytes_per_sample", trend->slope_bytes_per_sample);
-	}
-	if (evidence->theory_bytes) {
-		json_u64(json, "theory_bytes", evidence->theory_bytes);
-	}
-	json_close(json, '}');
-}
-
-static void print_json(struct json_writer *json, const struct finding *finding)
-{
-	json_open(json, NULL, '{');
-	json_text(json, "schema", "vramcalc/diagnose/v1");
-	json_text(json, "file", finding->file);
-	json_text(json, "cause", vc_cause_name(finding->diagnosis.cause));
-	json_text(json, "confidence", vc_confidence_name(finding->diagnosis.confidence));
-	json_text(json, "recognized", finding->log->kind);
-	json_evidence(json, &finding->log->evidence);
-	json_open(json, "advice", '[');
-	for (uint32_t i = 0; i < finding->diagnosis.advice_count; i++) {
-		json_text(json, NULL, finding->diagnosis.advice[i]);
-	}
-	json_close(json, ']');
-	json_close(json, '}');
-}
-
-/* ---- For people ---- */
-
-static void append_known(char *to, size_t size, const struct output *out, const char *what,
-                         uint64_t bytes)
-{
-	char quantity[64];
-
-	format_quantity(quantity, sizeof quantity, bytes, out->unit, ROUND_NEAREST);
-	text_append(to, size, "%s%s %s", *to ? ", " : "", quantity, what);
-}
-
-static void print_evidence(struct output *out, const struct vc_evidence *evidence)
-{
-	const struct {
-		uint32_t member;
-		uint64_t bytes;
-		const char *what;
-	} rows[] = {
-		{ VC_KNOWS_REQUESTED, evidence->requested_bytes, "asked for" },
-		{ VC_KNOWS_FREE, evidence->free_bytes, "free" },
-		{ VC_KNOWS_TOTAL, evidence->total_bytes, "on the GPU" },
-		{ VC_KNOWS_ALLOCATED, evidence->allocated_bytes, "in live tensors" },
-		{ VC_KNOWS_RESERVED, evidence->reserved_bytes, "held by the allocator" },
-		{ VC_KNOWS_OTHERS, evidence->other_processes_bytes, "in other processes" },
-	};
-	char line[512] = "";
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (evidence->known & rows[i].member) {
-			append_known(line, sizeof line, out, rows[i].what, rows[i].bytes);
-		}
-	}
-	if (evidence->theory_bytes) {
-		append_known(line, sizeof line, out, "by the estimate", evidence->theory_bytes);
-	}
-	if (*line) {
-		text_append(line, sizeof line, ".");
-		fputs("  ", out->file);
-		output_paragraph(out, TONE_PLAIN, line, 2);
-	}
-}
-
-static void print_trend(struct output *out, const char *what, const struct vc_trend *trend)
-{
-	static const char *const kinds[] = {
-		[VC_TREND_FLAT] = "is flat",
-		[VC_TREND_PLATEAU] = "rose and then stayed",
-		[VC_TREND_RISING] = "keeps rising",
-	};
-	char line[256] = "", slope[64];
-
-	if (trend->kind == VC_TREND_UNKNOWN) {
-		return;
-	}
-	text_append(line, sizeof line, "%s %s", what, kinds[trend->kind]);
-	if (trend->kind == VC_TREND_RISING) {
-		format_quantity(slope, sizeof slope, (uint64_t)trend->slope_bytes_per_sample,
-		                out->unit, ROUND_NEAREST);
-		text_append(line, sizeof line, ", by %s a sample", slope);
-	}
-	text_append(line, sizeof line, ".");
-	fputs("  ", out->file);
-	output_paragraph(out, TONE_PLAIN, line, 2);
-}
-
-static void print_text(struct output *out, const struct finding *finding)
-{
-	const struct vc_diagnosis *diagnosis = &finding->diagnosis;
-	char line[512] = "", shown[256];
-
-	text_copy(shown, sizeof shown, finding->file, out->utf8);
-	text_append(line, sizeof line, "%s: %s (%s confidence)", shown,
-	            vc_cause_name(diagnosis->cause), vc_confidence_name(diagnosis->confidence));
-	output_heading(out, line);
-	print_evidence(out, &finding->log->evidence);
-	print_trend(out, "Memory of live tensors", &finding->log->evidence.allocated);
-	print_trend(out, "Memory in use", &finding->log->evidence.used);
-	for (uint32_t i = 0; i < diagnosis->advice_count; i++) {
-		fputs("- ", out->file);
-		output_paragraph(out, TONE_PLAIN, diagnosis->advice[i], 2);
-	}
-}
-
-/* ---- Reading ---- */
 
 static bool complain(const char *file, const char *why)
 {
@@ -186,74 +35,78 @@ static bool read_log(const char *file, struct log *log)
 	return read || complain(file, "cannot be read to its end");
 }
 
-/* What the estimate says of the job on the GPU that failed. */
-static bool read_theory(struct session *session, uint64_t *theory_bytes)
+/* Everything about one file. */
+static bool diagnose(struct session *session, const struct vc_spec *spec, struct finding *finding,
+                     struct log *log, struct theory *theory)
 {
-	struct vc_request request;
-	struct vc_ledger ledger;
-	struct vc_error error = { 0 };
-	struct vc_spec spec;
-	bool estimated;
-
-	*theory_bytes = 0;
-	if (!session->arguments->spec) {
-		return true;
-	}
-	if (!session_read(session, session->arguments->spec, &spec)) {
+	log_open(log);
+	if (!read_log(finding->file, log)) {
 		return false;
 	}
-	request = spec.request;
-	request.method = VC_METHOD_RULE;
-	estimated =
-	        vc_estimate(&request, &ledger, &error) == VC_OK || session_refuse(&spec, &error);
-	*theory_bytes = estimated ? ledger.total_bytes : 0;
-	vc_spec_free(&spec);
-	return estimated;
+	log_finish(log);
+	if (spec && !theory_estimate(theory, session, spec, log)) {
+		return false;
+	}
+	finding->diagnosis = vc_diagnose(&log->evidence);
+	return !spec || theory_search(theory, session, &finding->diagnosis);
+}
+
+static enum exit_status diagnose_files(struct session *session, const struct vc_spec *spec,
+                                       struct log *log, struct theory *theory)
+{
+	const struct text_list *files = &session->arguments->operands;
+	bool array = session->arguments->json && files->count > 1;
+	struct json_writer json = { 0 };
+	enum exit_status status = EXIT_FITS;
+	struct output out;
+
+	output_open(&out, session->arguments);
+	json.out = out.file;
+	if (array) {
+		json_open(&json, NULL, '[');
+	}
+	for (size_t i = 0; i < files->count; i++) {
+		struct finding finding = { .file = files->items[i],
+			                   .log = log,
+			                   .theory = spec ? theory : NULL };
+
+		if (!diagnose(session, spec, &finding, log, theory)) {
+			status = EXIT_WRONG_INPUT;
+		} else if (out.format == FORMAT_JSON) {
+			finding_json(&json, &finding);
+		} else {
+			finding_text(&out, &finding);
+		}
+	}
+	if (array) {
+		json_close(&json, ']');
+	}
+	return status;
 }
 
 int diagnose_command(struct arguments *arguments)
 {
 	struct session session = { .arguments = arguments };
 	struct log *log = malloc(sizeof *log);
-	enum exit_status status = EXIT_FITS;
-	struct json_writer json = { 0 };
-	uint64_t theory_bytes = 0;
-	struct output out;
-	bool array = arguments->json && arguments->operands.count > 1;
+	struct theory *theory = malloc(sizeof *theory);
+	enum exit_status status = EXIT_WRONG_INPUT;
+	struct vc_spec spec;
 
-	output_open(&out, arguments);
-	json.out = out.file;
-	if (!log) {
+	if (!log || !theory) {
 		report_no_memory();
-		return EXIT_WRONG_INPUT;
-	}
-	if (!read_theory(&session, &theory_bytes)) {
-		free(log);
-		return EXIT_WRONG_INPUT;
-	}
-	if (array) {
-		json_open(&json, NULL, '[');
-	}
-	for (size_t i = 0; i < arguments->operands.count; i++) {
-		struct finding finding = { .file = arguments->operands.items[i], .log = log };
-
-		memset(log, 0, sizeof *log);
-		if (!read_log(finding.file, log)) {
-			status = EXIT_WRONG_INPUT;
-			continue;
-		}
-		log_finish(log);
-		log->evidence.theory_bytes = theory_bytes;
-		finding.diagnosis = vc_diagnose(&log->evidence);
-		if (out.format == FORMAT_JSON) {
-			print_json(&json, &finding);
+	} else if (!arguments->spec) {
+		if (arguments->gpus.count || arguments->settings.count) {
+			fprintf(stderr, "vramcalc diagnose: --gpu and options of a job are about a "
+			                "spec (expected --spec SPEC)\n");
 		} else {
-			print_text(&out, &finding);
+			status = diagnose_files(&session, NULL, log, theory);
 		}
+	} else if (session_read(&session, arguments->spec, &spec)) {
+		status = diagnose_files(&session, &spec, log, theory);
+		vc_spec_free(&spec);
 	}
-	if (array) {
-		json_close(&json, ']');
-	}
+	session_close(&session);
+	free(theory);
 	free(log);
 	return (int)status;
 }

@@ -63,9 +63,9 @@ enum command_set {
 	ON_IMPORT = 1 << 9,
 	ON_SCHEMA = 1 << 10,
 	ON_LISTS = ON_GPUS | ON_MODELS | ON_PRECISIONS | ON_ENGINES | ON_PLATFORMS | ON_OFFERS,
-	ON_JOBS = ON_PLAN | ON_COMPARE | ON_CHECK | ON_DIFF | ON_PACK | ON_SOLVE |
-	          ON_ADVISE, /* those that judge a spec */
-	ON_ALL = ON_JOBS | ON_LISTS | ON_DIAGNOSE | ON_SCHEMA | ON_IMPORT | ON_HELP
+	ON_JOBS = ON_PLAN | ON_COMPARE | ON_CHECK | ON_DIFF | ON_PACK | ON_SOLVE | ON_ADVISE |
+	          ON_DIAGNOSE, /* those that judge a spec */
+	ON_ALL = ON_JOBS | ON_LISTS | ON_SCHEMA | ON_IMPORT | ON_HELP
 };
 
 struct option_row {

@@ -24,17 +24,12 @@ static const char *decimal(uint64_t value, char digits[21])
 	return at;
 }
 
-enum vc_status vc_fail(struct vc_error *error, enum vc_status status, const char *field,
-                       const char *format, ...)
+static void format_list(char *to, size_t size, const char *format, va_list list)
 {
 	char digits[21], one[2] = "";
 	size_t length = 0;
-	va_list list;
 
-	memset(error, 0, sizeof *error);
-	error->status = status;
-	append(error->field, sizeof error->field, 0, field);
-	va_start(list, format);
+	to[0] = '\0';
 	for (; *format; format++) {
 		const char *piece = one;
 
@@ -47,8 +42,29 @@ enum vc_status vc_fail(struct vc_error *error, enum vc_status status, const char
 		} else {
 			one[0] = *format;
 		}
-		length = append(error->message, sizeof error->message, length, piece);
+		length = append(to, size, length, piece);
 	}
+}
+
+void vc_format(char *to, size_t size, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	format_list(to, size, format, list);
+	va_end(list);
+}
+
+enum vc_status vc_fail(struct vc_error *error, enum vc_status status, const char *field,
+                       const char *format, ...)
+{
+	va_list list;
+
+	memset(error, 0, sizeof *error);
+	error->status = status;
+	append(error->field, sizeof error->field, 0, field);
+	va_start(list, format);
+	format_list(error->message, sizeof error->message, format, list);
 	va_end(list);
 	return status;
 }

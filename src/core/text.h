@@ -13,6 +13,9 @@
 enum vc_status vc_fail(struct vc_error *error, enum vc_status status, const char *field,
                        const char *format, ...);
 
+/* The same format into `to`, cut at its end. */
+void vc_format(char *to, size_t size, const char *format, ...);
+
 /* Names compare without case and without separators: "A100 80GB" is "a100-80gb". */
 bool vc_same_name(const char *a, const char *b);
 

@@ -1,139 +1,265 @@
 #include "log.h"
 
-#include <ctype.h>
 #include <string.h>
 
-static bool scaled(uint64_t whole, uint64_t fraction, uint64_t digits_scale, uint64_t unit,
-                   uint64_t *bytes)
-{
-	/* Some drivers print absurd sizes (2^64 as GiB): they are held at the largest number. */
-	uint64_t part =
-	        unit / digits_scale * fraction + unit % digits_scale * fraction / digits_scale;
+/* ---- Which phrases a line holds ------------------------------------------------------------ */
 
-	*bytes = whole > (UINT64_MAX - part) / unit ? UINT64_MAX : whole * unit + part;
-	return true;
+static unsigned pair_of(const char *text)
+{
+	return (unsigned)(unsigned char)text[0] << 8 | (unsigned char)text[1];
 }
 
-bool log_amount(const char *text, uint64_t *bytes, const char **end)
+static unsigned bucket_of(unsigned pair)
 {
-	static const struct {
-		const char *name;
-		uint64_t bytes;
-	} units[] = {
-		{ "bytes", 1 },
-		{ "byte", 1 },
-		{ "KiB", 1024 },
-		{ "MiB", 1048576 },
-		{ "GiB", 1073741824 },
-		{ "TiB", 1099511627776 },
-		{ "KB", 1000 },
-		{ "MB", 1000000 },
-		{ "GB", 1000000000 },
-		{ "TB", 1000000000000 },
-		{ "B", 1 },
-	};
-	uint64_t whole = 0, fraction = 0, scale = 1;
-	const char *at = text;
-
-	if (!isdigit((unsigned char)*at)) {
-		return false;
-	}
-	for (; isdigit((unsigned char)*at); at++) {
-		whole = whole > UINT64_MAX / 10 - 1 ? UINT64_MAX / 10 - 1
-		                                    : whole * 10 + (uint64_t)(*at - '0');
-	}
-	if (*at == '.') {
-		for (at++; isdigit((unsigned char)*at); at++) {
-			if (scale < 1000000) {
-				fraction = fraction * 10 + (uint64_t)(*at - '0');
-				scale *= 10;
-			}
-		}
-	}
-	while (*at == ' ') {
-		at++;
-	}
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-		size_t length = strlen(units[i].name);
-
-		if (strncmp(at, units[i].name, length) == 0 &&
-		    !isalpha((unsigned char)at[length])) {
-			*end = at + length;
-			return scaled(whole, fraction, scale, units[i].bytes, bytes);
-		}
-	}
-	return false;
+	return (pair ^ pair >> 5) & 255;
 }
 
-bool log_amount_after(const char *line, const char *phrase, uint64_t *bytes)
+static void add_phrases(struct log_index *index, const struct log_phrases *phrases)
 {
-	const char *at = strstr(line, phrase), *end;
+	for (size_t i = 0; i < phrases->count && index->count < LOG_MAX_PHRASES; i++) {
+		unsigned pair = pair_of(phrases->rows[i].text);
+		int16_t *first = &index->first[bucket_of(pair)];
 
-	return at && log_amount(at + strlen(phrase), bytes, &end);
-}
-
-bool log_amount_ending(const char *line, const char *where, uint64_t *bytes)
-{
-	const char *end;
-
-	/* An amount is a number, blanks and a unit: at most some thirty characters. */
-	for (const char *at = where; at > line && where - at < 40;) {
-		at--;
-		if (isdigit((unsigned char)*at) &&
-		    (at == line || !(isdigit((unsigned char)at[-1]) || at[-1] == '.'))) {
-			return log_amount(at, bytes, &end) && end == where;
-		}
+		index->pairs[pair >> 3] |= (uint8_t)(1u << (pair & 7));
+		index->phrases[index->count] = &phrases->rows[i];
+		index->next[index->count] = *first;
+		*first = index->count++;
 	}
-	return false;
 }
 
-bool log_amount_before(const char *line, const char *phrase, uint64_t *bytes)
+void log_open(struct log *log)
 {
-	const char *where = strstr(line, phrase);
-
-	return where && log_amount_ending(line, where, bytes);
+	memset(log, 0, sizeof *log);
+	memset(log->index.first, -1, sizeof log->index.first);
+	log->columns = (struct log_columns){ false, false, -1, -1, -1, -1, -1 };
+	add_phrases(&log->index, &log_torch_phrases);
+	add_phrases(&log->index, &log_engine_phrases);
+	add_phrases(&log->index, &log_setting_phrases);
+	add_phrases(&log->index, &log_smi_phrases);
 }
 
-void log_know(struct log *log, uint32_t member, uint64_t *at, uint64_t bytes)
+/* ---- What they say ------------------------------------------------------------------------- */
+
+static uint64_t *member_of(struct vc_evidence *evidence, uint32_t member)
 {
+	switch (member) {
+	case VC_KNOWS_TOTAL:
+		return &evidence->total_bytes;
+	case VC_KNOWS_REQUESTED:
+		return &evidence->requested_bytes;
+	case VC_KNOWS_ALLOCATED:
+		return &evidence->allocated_bytes;
+	case VC_KNOWS_RESERVED:
+		return &evidence->reserved_bytes;
+	case VC_KNOWS_FREE:
+		return &evidence->free_bytes;
+	case VC_KNOWS_PROCESS:
+		return &evidence->process_bytes;
+	case VC_KNOWS_OTHERS:
+		return &evidence->other_processes_bytes;
+	case VC_KNOWS_LIMIT:
+		return &evidence->limit_bytes;
+	case VC_KNOWS_START_FREE:
+		return &evidence->start_free_bytes;
+	default:
+		return &evidence->used_bytes;
+	}
+}
+
+void log_know(struct log *log, uint32_t member, uint64_t bytes)
+{
+	/* What a program holds changes until it fails; the rest is said once. */
+	const uint32_t changing = VC_KNOWS_ALLOCATED | VC_KNOWS_RESERVED;
+
+	if (log->message_done || ((log->evidence.known & member) && !(member & changing))) {
+		return;
+	}
 	log->evidence.known |= member;
-	*at = bytes;
+	*member_of(&log->evidence, member) = bytes;
+}
+
+static void host_ran_out(struct log *log, enum vc_memory memory, bool certain)
+{
+	struct vc_evidence *evidence = &log->evidence;
+
+	if (certain && !log->host_certain && !evidence->out_of_memory) {
+		evidence->memory = memory;
+		log->host_certain = true;
+	} else if (!certain && !log->host_certain && !evidence->out_of_memory &&
+	           !evidence->refused_at_start) {
+		evidence->memory = memory;
+		evidence->masked = true;
+	}
+}
+
+static void forget_failure(struct log *log)
+{
+	log->evidence.out_of_memory = false;
+	log->evidence.stage = VC_STAGE_UNKNOWN;
+	log->evidence.known &= ~(uint32_t)VC_KNOWS_REQUESTED;
+}
+
+static void happen(struct log *log, enum log_event event)
+{
+	struct vc_evidence *evidence = &log->evidence;
+
+	switch (event) {
+	case LOG_NO_EVENT:
+		break;
+	case LOG_FAILED:
+		evidence->out_of_memory = true;
+		break;
+	case LOG_REFUSED:
+		evidence->refused_at_start = true;
+		break;
+	case LOG_OCCUPIED:
+		evidence->occupied = true;
+		break;
+	case LOG_MASKED:
+		evidence->masked = true;
+		break;
+	case LOG_RETRIED:
+		forget_failure(log);
+		break;
+	case LOG_HOST:
+	case LOG_HOST_HINT:
+		host_ran_out(log, VC_MEMORY_HOST, event == LOG_HOST);
+		break;
+	case LOG_SHARED:
+		host_ran_out(log, VC_MEMORY_SHARED, true);
+		break;
+	case LOG_ON_CHIP:
+		host_ran_out(log, VC_MEMORY_ON_CHIP, true);
+		break;
+	case LOG_POOL:
+		host_ran_out(log, VC_MEMORY_POOL, true);
+		break;
+	}
+}
+
+/* ---- Messages over several lines ----------------------------------------------------------- */
+
+/* What stands before a continued line: a quotation's, a frame's or a rank's mark. */
+static const char *past_prefix(const char *line)
+{
+	for (;;) {
+		line += strspn(line, " \t>|");
+		if (strncmp(line, "│", strlen("│")) == 0) {
+			line += strlen("│");
+		} else if (strncmp(line, "[rank", 5) == 0 && strstr(line, "]:")) {
+			line = strstr(line, "]:") + 2;
+		} else {
+			return line;
+		}
+	}
+}
+
+static void append(struct log *log, const char *text)
+{
+	size_t room = sizeof log->message.text - log->message.length - 1;
+	size_t length = strnlen(text, room);
+
+	memcpy(log->message.text + log->message.length, text, length);
+	log->message.length += length;
+	log->message.text[log->message.length] = '\0';
+}
+
+static void end_message(struct log *log)
+{
+	const struct log_phrase *phrase = log->message.phrase;
+	const char *text = log->message.text;
+
+	if (phrase) {
+		log->message.phrase = NULL;
+		phrase->read(log,
+		             &(struct log_hit){ phrase, text, text, text + strlen(phrase->text) });
+	}
+}
+
+static void start_message(struct log *log, const struct log_hit *hit)
+{
+	if (log->message_done || (log->message.phrase && log->message.started == log->lines)) {
+		return;
+	}
+	end_message(log);
+	log->message.phrase = hit->phrase;
+	log->message.started = log->lines;
+	log->message.lines_left = LOG_MESSAGE_LINES;
+	log->message.length = 0;
+	append(log, hit->at);
+}
+
+static void continue_message(struct log *log, const char *line)
+{
+	if (log->message.phrase && log->message.started != log->lines) {
+		append(log, " ");
+		append(log, past_prefix(line));
+		if (--log->message.lines_left == 0) {
+			end_message(log);
+		}
+	}
+}
+
+/* ---- Lines --------------------------------------------------------------------------------- */
+
+static void apply(struct log *log, const struct log_hit *hit)
+{
+	const struct log_phrase *phrase = hit->phrase;
+	uint64_t bytes;
+
+	if (phrase->software > log->evidence.software) {
+		log->evidence.software = phrase->software;
+	}
+	if (phrase->stage > log->evidence.stage && !log->message_done) {
+		log->evidence.stage = phrase->stage;
+	}
+	happen(log, phrase->event);
+	log->recognized += phrase->event != LOG_NO_EVENT;
+	if (phrase->member && log_bytes(hit->behind + strspn(hit->behind, " :="), &bytes)) {
+		log_know(log, phrase->member, bytes);
+	}
+	if (phrase->collects) {
+		start_message(log, hit);
+	} else if (phrase->read) {
+		phrase->read(log, hit);
+	}
 }
 
 void log_line(struct log *log, const char *line)
 {
-	static bool (*const recognizers[])(struct log *, const char *) = {
-		log_torch_message, log_engine_message, log_torch_summary,
-		log_smi_table,     log_smi_csv,
-	};
+	const struct log_index *index = &log->index;
 
 	log->lines++;
-	for (size_t i = 0; i < sizeof recognizers / sizeof *recognizers; i++) {
-		if (recognizers[i](log, line)) {
-			log->recognized++;
-			return;
+	for (const char *at = line; at[0] && at[1]; at++) {
+		unsigned pair = pair_of(at);
+
+		if (!(index->pairs[pair >> 3] & 1u << (pair & 7))) {
+			continue;
+		}
+		for (int i = index->first[bucket_of(pair)]; i >= 0; i = index->next[i]) {
+			const struct log_phrase *phrase = index->phrases[i];
+			size_t length = strlen(phrase->text);
+
+			if (strncmp(at, phrase->text, length) == 0) {
+				apply(log, &(struct log_hit){ phrase, line, at, at + length });
+			}
 		}
 	}
+	log_smi_row(log, line);
+	continue_message(log, line);
 }
+
+/* ---- The whole ----------------------------------------------------------------------------- */
 
 bool log_read(struct log *log, FILE *in)
 {
-	char line[LOG_MAX_LINE];
-	size_t length = 0;
-	int c;
+	static const size_t block = 1 << 16;
+	char bytes[1 << 16];
+	size_t size;
 
-	while ((c = getc(in)) != EOF) {
-		if (c == '\n') {
-			line[length] = '\0';
-			log_line(log, line);
-			length = 0;
-		} else if (length + 1 < sizeof line) {
-			line[length++] = c == '\0' ? ' ' : (char)c;
-		}
-	}
-	if (length > 0) {
-		line[length] = '\0';
-		log_line(log, line);
+	/* A line that is typed or trickles in is read when it comes; memory stays what it is. */
+	while ((size = fread(bytes, 1, block, in)) > 0) {
+		log_feed(log, bytes, size);
 	}
 	return !ferror(in);
 }
@@ -142,6 +268,7 @@ bool log_read(struct log *log, FILE *in)
 static const struct log_gpu *telling_gpu(const struct log *log)
 {
 	const struct log_gpu *best = NULL;
+	bool best_rises = false;
 
 	for (size_t i = 0; i < LOG_MAX_GPUS; i++) {
 		const struct log_gpu *gpu = &log->gpus[i];
@@ -151,10 +278,10 @@ static const struct log_gpu *telling_gpu(const struct log *log)
 			continue;
 		}
 		rises = vc_series_trend(&gpu->used).kind == VC_TREND_RISING;
-		if (!best || (rises && vc_series_trend(&best->used).kind != VC_TREND_RISING) ||
-		    (gpu->used_bytes > best->used_bytes &&
-		     vc_series_trend(&best->used).kind != VC_TREND_RISING)) {
+		if (!best || (rises && !best_rises) ||
+		    (rises == best_rises && gpu->used_bytes > best->used_bytes)) {
 			best = gpu;
+			best_rises = rises;
 		}
 	}
 	return best;
@@ -173,28 +300,47 @@ static void tell_own_process(struct log *log)
 	if (!log->names_own_process && (evidence->known & VC_KNOWS_RESERVED) &&
 	    log->largest_named_bytes >= evidence->reserved_bytes) {
 		others -= log->largest_named_bytes;
-		log_know(log, VC_KNOWS_PROCESS, &evidence->process_bytes, log->largest_named_bytes);
+		evidence->known |= VC_KNOWS_PROCESS;
+		evidence->process_bytes = log->largest_named_bytes;
 	}
-	log_know(log, VC_KNOWS_OTHERS, &evidence->other_processes_bytes, others);
+	evidence->known |= VC_KNOWS_OTHERS;
+	evidence->other_processes_bytes = others;
+}
+
+static void tell_gpu(struct log *log)
+{
+	struct vc_evidence *evidence = &log->evidence;
+	const struct log_gpu *gpu = telling_gpu(log);
+
+	if (!gpu) {
+		return;
+	}
+	evidence->used = vc_series_trend(&gpu->used);
+	evidence->used_samples = gpu->used.count;
+	evidence->used_bytes = gpu->used_bytes;
+	evidence->known |= VC_KNOWS_USED;
+	if (!(evidence->known & VC_KNOWS_TOTAL) && gpu->total_bytes) {
+		evidence->known |= VC_KNOWS_TOTAL;
+		evidence->total_bytes = gpu->total_bytes;
+	}
+	/* What is free after a failure was not free before it. */
+	if (!evidence->out_of_memory && !(evidence->known & VC_KNOWS_FREE) &&
+	    gpu->total_bytes >= gpu->used_bytes && gpu->total_bytes) {
+		evidence->known |= VC_KNOWS_FREE;
+		evidence->free_bytes = gpu->total_bytes - gpu->used_bytes;
+	}
 }
 
 void log_finish(struct log *log)
 {
 	struct vc_evidence *evidence = &log->evidence;
-	const struct log_gpu *gpu = telling_gpu(log);
 
+	log_feed(log, "\n", 1);
+	end_message(log);
+	log_json_finish(log);
 	tell_own_process(log);
 	evidence->allocated = vc_series_trend(&log->allocated);
-	if (!gpu) {
-		return;
-	}
-	evidence->used = vc_series_trend(&gpu->used);
-	if (!(evidence->known & VC_KNOWS_TOTAL) && gpu->total_bytes) {
-		log_know(log, VC_KNOWS_TOTAL, &evidence->total_bytes, gpu->total_bytes);
-	}
-	if (!(evidence->known & VC_KNOWS_FREE) && gpu->total_bytes >= gpu->used_bytes &&
-	    gpu->total_bytes) {
-		log_know(log, VC_KNOWS_FREE, &evidence->free_bytes,
-		         gpu->total_bytes - gpu->used_bytes);
-	}
+	evidence->peak = vc_series_trend(&log->peak);
+	evidence->reserved = vc_series_trend(&log->reserved);
+	tell_gpu(log);
 }

@@ -1,57 +1,134 @@
 /*
  * nvidia-smi: the default table ("| 12345MiB / 24576MiB |"), CSV queries with or without units, and
- * dmon's columns. Each line is a reading of one GPU.
+ * the columns of dmon and pmon; rocm-smi's memory. Each line is a reading of one GPU, or of one
+ * process on it.
  */
 #include "log.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static void reading(struct log *log, uint32_t index, uint64_t used, uint64_t total)
+/* The series of a key; NULL when there are more than there is room for. */
+static struct log_gpu *series_of(struct log *log, uint32_t key)
 {
-	struct log_gpu *gpu = &log->gpus[index % LOG_MAX_GPUS];
+	for (size_t i = 0; i < LOG_MAX_GPUS; i++) {
+		struct log_gpu *gpu = &log->gpus[i];
 
-	gpu->seen = true;
+		if (!gpu->seen || gpu->key == key) {
+			gpu->seen = true;
+			gpu->key = key;
+			return gpu;
+		}
+	}
+	return NULL;
+}
+
+static void reading(struct log *log, uint32_t key, uint64_t used, uint64_t total)
+{
+	struct log_gpu *gpu = series_of(log, key);
+
+	if (!gpu || used > 1ull << 50 || total > 1ull << 50) {
+		return;
+	}
 	gpu->used_bytes = used;
 	if (total) {
 		gpu->total_bytes = total;
 	}
 	vc_series_add(&gpu->used, used);
-	log->kind = log->kind ? log->kind : "nvidia-smi";
+	log->recognized++;
+	if (log->evidence.software < VC_SOFTWARE_NVIDIA_SMI) {
+		log->evidence.software = VC_SOFTWARE_NVIDIA_SMI;
+	}
+}
+
+/* A name or a number as a key; numbers below 1000 are themselves. */
+static uint32_t key_of(const char *text, size_t length)
+{
+	uint32_t hash = 2166136261u;
+	uint64_t number;
+
+	if (length < 4 && log_count(text, &number) && strspn(text, "0123456789") == length) {
+		return (uint32_t)number;
+	}
+	for (size_t i = 0; i < length; i++) {
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	}
+	return hash | 1024;
+}
+
+/* ---- The table ----------------------------------------------------------------------------- */
+
+/* "NVIDIA A100-SXM4-80GB          On  | ...": up to two blanks, a bar, or what follows in a shorter
+ * column. */
+static void keep_name(struct log *log, const char *name)
+{
+	static const char *const ends[] = { "  ", " |", " On ", " Off " };
+	size_t length = strnlen(name, sizeof log->gpu_name - 1);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		const char *end = strstr(name, ends[i]);
+
+		length = end && (size_t)(end - name) < length ? (size_t)(end - name) : length;
+	}
+	if (!*log->gpu_name) {
+		memcpy(log->gpu_name, name, length);
+		log->gpu_name[length] = '\0';
+	}
 }
 
 /* A GPU takes two lines or three; the first starts with its index, another holds its memory. */
-bool log_smi_table(struct log *log, const char *line)
+static void read_table_name(struct log *log, const struct log_hit *hit)
 {
-	const char *slash = strstr(line, "MiB / "), *end;
-	uint64_t used, total;
+	const char *bar = strchr(hit->line, '|');
+	uint64_t index;
 
-	if (line[0] != '|') {
-		return false;
+	if (bar && bar < hit->at && log_count(bar + 1 + strspn(bar + 1, " "), &index)) {
+		log->table_gpu = (uint32_t)(index % 1000);
+		keep_name(log, hit->at);
 	}
-	if (!slash) {
-		const char *at = line + 1 + strspn(line + 1, " ");
-		size_t digits = strspn(at, "0123456789");
-
-		if (digits >= 1 && digits <= 2 && at[digits] == ' ' && strstr(line, "NVIDIA")) {
-			log->table_gpu = (uint32_t)(digits == 2 ? (at[0] - '0') * 10 + at[1] - '0'
-			                                        : at[0] - '0');
-		}
-		return false;
-	}
-	if (!log_amount_ending(line, slash + strlen("MiB"), &used) ||
-	    !log_amount(slash + strlen("MiB / "), &total, &end)) {
-		return false;
-	}
-	reading(log, log->table_gpu, used, total);
-	return true;
 }
 
-/* Cell number `wanted` of a line of cells, as a range; false past the end. */
-static bool cell(const char *line, char separator, int wanted, const char **begin, size_t *length)
+static void read_table(struct log *log, const struct log_hit *hit)
+{
+	uint64_t used, total;
+	const char *end;
+
+	if (log_amount_ending(hit->line, hit->at + strlen("MiB"), &used) &&
+	    log_amount(hit->behind + strspn(hit->behind, " "), &total, &end)) {
+		reading(log, log->table_gpu, used, total);
+	}
+}
+
+/* rocm-smi --showmeminfo vram: "GPU[0]		: VRAM Total Used Memory (B): 123" */
+static void read_rocm(struct log *log, const struct log_hit *hit)
+{
+	const char *bracket = strchr(hit->line, '[');
+	uint64_t index = 0, bytes;
+
+	if (bracket) {
+		log_count(bracket + 1, &index);
+	}
+	if (!log_count(hit->behind + strspn(hit->behind, " "), &bytes)) {
+		return;
+	}
+	if (strstr(hit->phrase->text, "Used")) {
+		reading(log, (uint32_t)(index % 1000), bytes, 0);
+	} else {
+		struct log_gpu *gpu = series_of(log, (uint32_t)(index % 1000));
+
+		if (gpu) {
+			gpu->total_bytes = bytes;
+		}
+	}
+}
+
+/* ---- CSV ----------------------------------------------------------------------------------- */
+
+/* Cell number `wanted` of a line, as a range; false past the end. */
+static bool cell(const char *line, int wanted, const char **begin, size_t *length)
 {
 	for (int n = 0; n < wanted; n++) {
-		line = strchr(line, separator);
+		line = strchr(line, ',');
 		if (!line) {
 			return false;
 		}
@@ -59,8 +136,23 @@ static bool cell(const char *line, char separator, int wanted, const char **begi
 	}
 	line += strspn(line, " \t");
 	*begin = line;
-	*length = separator == ',' ? strcspn(line, ",\r") : strcspn(line, " \t\r");
+	*length = strcspn(line, ",");
 	return *length > 0;
+}
+
+/* In the first cell what a collector of logs puts before the line stands as well. */
+static void last_word(const char **begin, size_t *length)
+{
+	while (*length && (*begin)[*length - 1] == ' ') {
+		(*length)--;
+	}
+	for (size_t i = *length; i > 0; i--) {
+		if ((*begin)[i - 1] == ' ') {
+			*begin += i;
+			*length -= i;
+			return;
+		}
+	}
 }
 
 static bool starts(const char *text, size_t length, const char *word)
@@ -69,19 +161,25 @@ static bool starts(const char *text, size_t length, const char *word)
 }
 
 /* "timestamp, index, memory.used [MiB], memory.total [MiB]" */
-static bool csv_header(struct log *log, const char *line)
+static void read_csv_header(struct log *log, const struct log_hit *hit)
 {
-	struct log_columns columns = { true, -1, -1, -1, -1, 1048576 };
+	struct log_columns columns = { true, false, -1, -1, -1, -1, -1 };
 	const char *begin;
 	size_t length;
 
-	if (!strstr(line, "memory.used") && !strstr(line, "memory.free")) {
-		return false;
-	}
-	for (int n = 0; cell(line, ',', n, &begin, &length); n++) {
-		if (starts(begin, length, "index")) {
-			columns.index = n;
-		} else if (starts(begin, length, "memory.used")) {
+	for (int n = 0; cell(hit->line, n, &begin, &length); n++) {
+		if (n == 0) {
+			last_word(&begin, &length);
+		}
+		if (starts(begin, length, "index") || starts(begin, length, "uuid") ||
+		    starts(begin, length, "gpu_uuid") || starts(begin, length, "pci.bus_id") ||
+		    starts(begin, length, "gpu_bus_id")) {
+			columns.gpu = n;
+		} else if (starts(begin, length, "pid")) {
+			columns.process = n;
+		} else if (starts(begin, length, "memory.used") ||
+		           starts(begin, length, "used_gpu_memory") ||
+		           starts(begin, length, "used_memory")) {
 			columns.used = n;
 		} else if (starts(begin, length, "memory.total")) {
 			columns.total = n;
@@ -89,129 +187,159 @@ static bool csv_header(struct log *log, const char *line)
 			columns.free = n;
 		}
 	}
-	log->columns = columns;
-	return true;
+	if (columns.used >= 0 || columns.free >= 0) {
+		log->columns = columns;
+	}
 }
 
-static bool number_cell(const struct log_columns *columns, const char *line, int column,
-                        uint64_t *bytes)
+/* Without a unit, as --format=csv,nounits prints them, numbers are MiB. */
+static bool number_cell(const char *line, int column, uint64_t *bytes)
 {
 	const char *begin, *end;
-	size_t length, digits;
+	size_t length;
 
-	if (column < 0 || !cell(line, ',', column, &begin, &length)) {
+	if (column < 0 || !cell(line, column, &begin, &length)) {
 		return false;
+	}
+	if (column == 0) {
+		last_word(&begin, &length);
 	}
 	if (log_amount(begin, bytes, &end)) {
 		return true;
 	}
-	digits = strspn(begin, "0123456789");
-	if (digits == 0 || digits > 12) {
+	if (!log_count(begin, bytes) || *bytes > 1u << 30) {
 		return false;
 	}
-	*bytes = 0;
-	for (size_t i = 0; i < digits; i++) {
-		*bytes = *bytes * 10 + (uint64_t)(begin[i] - '0');
-	}
-	*bytes *= columns->unit;
+	*bytes <<= 20;
 	return true;
 }
 
-static bool csv_row(struct log *log, const char *line)
+static uint32_t key_cell(const char *line, int column)
 {
-	struct log_columns plain = log->columns;
-	uint64_t used, total = 0, free_bytes, index = 0;
+	const char *begin;
+	size_t length;
 
-	if (!log->columns.csv) {
-		return false;
+	if (column < 0 || !cell(line, column, &begin, &length)) {
+		return 0;
 	}
-	plain.unit = 1;
-	if (!number_cell(&plain, line, log->columns.index, &index)) {
-		index = 0;
+	last_word(&begin, &length);
+	return key_of(begin, length);
+}
+
+static void csv_row(struct log *log, const char *line)
+{
+	const struct log_columns *columns = &log->columns;
+	uint32_t key = key_cell(line, columns->gpu) + key_cell(line, columns->process) * 31;
+	uint64_t used, total = 0, free_bytes;
+
+	number_cell(line, columns->total, &total);
+	if (number_cell(line, columns->used, &used)) {
+		reading(log, key, used, total);
+	} else if (number_cell(line, columns->free, &free_bytes) && total >= free_bytes) {
+		reading(log, key, total - free_bytes, total);
 	}
-	number_cell(&log->columns, line, log->columns.total, &total);
-	if (number_cell(&log->columns, line, log->columns.used, &used)) {
-		reading(log, (uint32_t)(index % LOG_MAX_GPUS), used, total);
-		return true;
-	}
-	if (number_cell(&log->columns, line, log->columns.free, &free_bytes) &&
-	    total >= free_bytes) {
-		reading(log, (uint32_t)(index % LOG_MAX_GPUS), total - free_bytes, total);
-		return true;
-	}
-	return false;
 }
 
 /* "1234 MiB, 24576 MiB": a query without a header is taken as used and total. */
-static bool csv_bare(struct log *log, const char *line)
+static void read_bare_row(struct log *log, const struct log_hit *hit)
 {
-	const char *at = line + strspn(line, " "), *end, *rest;
 	uint64_t used, total;
+	const char *end;
 
-	if (!isdigit((unsigned char)*at) || !log_amount(at, &used, &end) || *end != ',') {
-		return false;
-	}
-	end += 1 + strspn(end + 1, " ");
-	if (!log_amount(end, &total, &rest) || rest[strspn(rest, " \r")] != '\0' || used > total) {
-		return false;
+	if (log->columns.csv || log->columns.monitor ||
+	    !log_amount_ending(hit->line, hit->at + strlen(" MiB"), &used) ||
+	    !log_amount(hit->behind, &total, &end) || *end != '\0' || used > total) {
+		return;
 	}
 	reading(log, 0, used, total);
-	return true;
 }
 
-/* "# gpu  sm  mem  enc  dec  fb  bar1": dmon's and pmon's columns, in MB of 2^20 bytes. */
-static bool monitor_header(struct log *log, const char *line)
+/* ---- dmon and pmon ------------------------------------------------------------------------- */
+
+/* "# gpu  sm  mem  enc  dec  fb  bar1", with or without "#Date Time" before; MB of 2^20 bytes. */
+static void read_monitor_header(struct log *log, const struct log_hit *hit)
 {
-	struct log_columns columns = { false, 0, -1, -1, -1, 1048576 };
-	const char *at = line + 1;
+	struct log_columns columns = { false, true, -1, -1, -1, -1, -1 };
+	const char *at = strchr(hit->line, '#');
 
-	if (line[0] != '#' || !strstr(line, "gpu") || !strstr(line, " fb")) {
-		return false;
+	if (!at) {
+		return;
 	}
+	at++;
 	for (int n = 0; *(at += strspn(at, " \t")); n++) {
-		size_t length = strcspn(at, " \t\r");
+		size_t length = strcspn(at, " \t");
 
-		if (length == 2 && strncmp(at, "fb", 2) == 0) {
+		if (length == 3 && starts(at, length, "gpu")) {
+			columns.gpu = n;
+		} else if (length == 3 && starts(at, length, "pid")) {
+			columns.process = n;
+		} else if (length == 2 && starts(at, length, "fb")) {
 			columns.used = n;
 		}
 		at += length;
 	}
-	log->columns = columns;
-	return true;
+	if (columns.gpu >= 0 && columns.used >= 0) {
+		log->columns = columns;
+	}
 }
 
-static bool monitor_row(struct log *log, const char *line)
+static void monitor_row(struct log *log, const char *line)
 {
-	uint64_t values[2] = { 0, 0 };
-	const char *at = line;
-	int seen = 0;
+	const struct log_columns *columns = &log->columns;
+	uint64_t used = 0;
+	uint32_t key = 0;
+	bool complete = false;
 
-	if (log->columns.csv || log->columns.used <= 0 || line[0] == '#') {
-		return false;
-	}
-	for (int n = 0; *(at += strspn(at, " \t\r")) && n <= log->columns.used; n++) {
-		size_t length = strcspn(at, " \t\r"), digits = strspn(at, "0123456789");
+	for (int n = 0; *(line += strspn(line, " \t")) && n <= columns->used; n++) {
+		size_t length = strcspn(line, " \t");
 
-		if (n == 0 || n == log->columns.used) {
-			if (digits != length || digits > 12) {
-				return false;
-			}
-			for (size_t i = 0; i < digits; i++) {
-				values[n != 0] = values[n != 0] * 10 + (uint64_t)(at[i] - '0');
-			}
-			seen++;
+		if (n == columns->gpu) {
+			key += key_of(line, length);
+		} else if (n == columns->process) {
+			key += key_of(line, length) * 31;
+		} else if (n == columns->used) {
+			complete = log_count(line, &used) && used < 1u << 30 &&
+			           strspn(line, "0123456789") == length;
 		}
-		at += length;
+		line += length;
 	}
-	if (seen != 2) {
-		return false;
+	if (complete) {
+		reading(log, key, used << 20, 0);
 	}
-	reading(log, (uint32_t)(values[0] % LOG_MAX_GPUS), values[1] * log->columns.unit, 0);
-	return true;
 }
 
-bool log_smi_csv(struct log *log, const char *line)
+void log_smi_row(struct log *log, const char *line)
 {
-	return csv_header(log, line) || monitor_header(log, line) || csv_row(log, line) ||
-	       csv_bare(log, line) || monitor_row(log, line);
+	const char *at = line + strspn(line, " ");
+
+	if (!isdigit((unsigned char)*at)) {
+		/* a row of CSV may begin with a GPU's name or number of its own */
+		if (log->columns.csv && strncmp(at, "GPU-", 4) == 0) {
+			csv_row(log, at);
+		}
+	} else if (log->columns.csv) {
+		csv_row(log, at);
+	} else if (log->columns.monitor) {
+		monitor_row(log, at);
+	}
 }
+
+static const struct log_phrase phrases[] = {
+	{ "NVIDIA ", .read = read_table_name },
+	{ "Tesla ", .read = read_table_name },
+	{ "GeForce ", .read = read_table_name },
+	{ "Quadro ", .read = read_table_name },
+	{ "MiB /", .read = read_table },
+	{ "VRAM Total Memory (B):", .read = read_rocm },
+	{ "VRAM Total Used Memory (B):", .read = read_rocm },
+	{ "memory.used", .read = read_csv_header },
+	{ "memory.free", .read = read_csv_header },
+	{ "used_gpu_memory", .read = read_csv_header },
+	{ "used_memory", .read = read_csv_header },
+	{ " MiB, ", .read = read_bare_row },
+	{ "# gpu", .read = read_monitor_header },
+	{ "#Date ", .read = read_monitor_header },
+	{ "#Time ", .read = read_monitor_header },
+};
+
+const struct log_phrases log_smi_phrases = { phrases, sizeof phrases / sizeof *phrases };

@@ -33,7 +33,7 @@ static const struct report reports[] = {
 	  VC_CAUSE_UNKNOWN },
 	{ "github.com/jhc13/taggui/issues/188",
 	  { .out_of_memory = true,
-	    .expandable_segments = true,
+	    .applied = VC_APPLIED_EXPANDABLE_SEGMENTS,
 	    .known = VC_KNOWS_TOTAL | VC_KNOWS_REQUESTED | VC_KNOWS_FREE,
 	    .total_bytes = GIB(4),
 	    .requested_bytes = 20 << 20,
@@ -84,7 +84,7 @@ static const struct report reports[] = {
 	{ "a first-iteration failure with the request alone",
 	  { .out_of_memory = true, .known = VC_KNOWS_REQUESTED, .requested_bytes = GIB(4) },
 	  VC_CAUSE_CAPACITY },
-	{ "the kernel's OOM killer", { .host_memory = true }, VC_CAUSE_CAPACITY },
+	{ "the kernel's OOM killer", { .memory = VC_MEMORY_HOST }, VC_CAUSE_CAPACITY },
 	{ "no evidence", { 0 }, VC_CAUSE_UNKNOWN },
 };
 
@@ -112,7 +112,7 @@ static void what_is_set_is_not_advised(void **state)
 	(void)state;
 	assert_non_null(strstr(diagnosis.advice[0], "expandable_segments"));
 	assert_int_equal(diagnosis.confidence, VC_CONFIDENCE_HIGH);
-	evidence.expandable_segments = true;
+	evidence.applied = VC_APPLIED_EXPANDABLE_SEGMENTS;
 	diagnosis = vc_diagnose(&evidence);
 	for (uint32_t i = 0; i < diagnosis.advice_count; i++) {
 		assert_null(strstr(diagnosis.advice[i], "expandable_segments"));

@@ -177,10 +177,11 @@ static const struct report reports[] = {
 
 static struct log read_text(const char *text)
 {
-	struct log log = { 0 };
+	static struct log log;
 	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
 
 	assert_non_null(in);
+	log_open(&log);
 	assert_true(log_read(&log, in));
 	fclose(in);
 	log_finish(&log);
@@ -251,10 +252,10 @@ static void the_setting_is_told_from_the_advice(void **state)
 	        read_text(NEW("1.70 GiB", "6.00 GiB", "0 bytes", "", "2.93 GiB", "2.30 GiB"));
 
 	(void)state;
-	assert_false(log.evidence.expandable_segments);
+	assert_false(log.evidence.applied & VC_APPLIED_EXPANDABLE_SEGMENTS);
 	log = read_text("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n" NEW(
 	        "1.70 GiB", "6.00 GiB", "0 bytes", "", "2.93 GiB", "2.30 GiB"));
-	assert_true(log.evidence.expandable_segments);
+	assert_true(log.evidence.applied & VC_APPLIED_EXPANDABLE_SEGMENTS);
 	assert_int_equal(vc_diagnose(&log.evidence).cause, VC_CAUSE_FRAGMENTATION);
 }
 
@@ -299,6 +300,7 @@ static void tables_and_monitors_are_read(void **state)
 	assert_u64(log.gpus[0].used_bytes, 70012ull << 20);
 	assert_u64(log.gpus[1].used_bytes, 5ull << 20);
 	assert_u64(log.evidence.free_bytes, 11908ull << 20);
+	assert_string_equal(log.gpu_name, "NVIDIA A100-SXM4-80GB");
 	log = read_text("# gpu    sm   mem   enc   dec    fb  bar1\n"
 	                "# Idx     %     %     %     %    MB    MB\n"
 	                "    0    45    20     0     0  1234     5\n");
@@ -338,7 +340,7 @@ static void noise_is_harmless(void **state)
 {
 	static char noise[200000];
 	uint64_t seed = 99;
-	struct log log = { 0 };
+	static struct log log;
 	FILE *in;
 
 	(void)state;
@@ -348,6 +350,7 @@ static void noise_is_harmless(void **state)
 	}
 	in = fmemopen(noise, sizeof noise, "r");
 	assert_non_null(in);
+	log_open(&log);
 	assert_true(log_read(&log, in));
 	fclose(in);
 	log_finish(&log);

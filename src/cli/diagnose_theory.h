@@ -1,0 +1,30 @@
+/* What the estimate says of the job that failed, and which changes make it fit. */
+#ifndef VC_CLI_DIAGNOSE_THEORY_H
+#define VC_CLI_DIAGNOSE_THEORY_H
+
+#include "advise_plans.h"
+#include "log.h"
+
+struct theory {
+	const struct vc_spec *spec;
+	struct vc_gpu gpu; /* as the log shows it, where it does */
+	bool gpu_known;
+	bool gpu_guessed; /* by its memory: --gpu was not given */
+	enum vc_method method;
+	uint64_t need_bytes, high_bytes; /* most likely, and for sure */
+	bool searched;
+	struct advise_result result;
+};
+
+/*
+ * Estimates `spec` on the GPU that is named, or else on the one that the log shows, and puts what
+ * it needs into the log's evidence. False with a message.
+ */
+bool theory_estimate(struct theory *theory, struct session *session, const struct vc_spec *spec,
+                     struct log *log);
+
+/* Searches for changes that fit, where the diagnosis asks for them. False with a message. */
+bool theory_search(struct theory *theory, struct session *session,
+                   const struct vc_diagnosis *diagnosis);
+
+#endif
