@@ -79,10 +79,9 @@ static void add_spec(struct serving_cache *cache, const struct cache_spec *spec)
 	for (uint32_t i = 0; i < cache->spec_count; i++) {
 		struct cache_spec *known = &cache->specs[i];
 
-		if ((known->token_bytes == spec->token_bytes && known->window == spec->window &&
-		     known->encoder_tokens == spec->encoder_tokens &&
-		     known->state_bytes == spec->state_bytes) ||
-		    i == MAX_CACHE_SPECS - 1) {
+		if (known->token_bytes == spec->token_bytes && known->window == spec->window &&
+		    known->encoder_tokens == spec->encoder_tokens &&
+		    known->state_bytes == spec->state_bytes) {
 			known->layers++;
 			return;
 		}

@@ -5,7 +5,7 @@
 #include "serving_weights.h"
 
 enum {
-	MAX_CACHE_SPECS = 8
+	MAX_CACHE_SPECS = VC_MAX_KINDS * VC_MAX_MIXERS
 };
 
 /* How an engine pages. */

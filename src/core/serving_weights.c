@@ -234,29 +234,34 @@ static void put_latent_copies(struct walk *walk, const struct vc_stack *stack)
 }
 
 /* A llama.cpp file's types depend on each tensor's place in it, so that its blocks are not 4.5 bits
- * throughout: what was summed up is scaled to what this rank has of the file. */
-static void scale_mixture(struct walk *walk)
+ * throughout: what was summed up is then what this rank has of the file. */
+static uint64_t share_of_file(const struct walk *walk)
 {
-	enum {
-		SHARE = 1 << 20
-	};
 	const struct vc_workload *workload = &walk->request->workload;
 	struct weight_format format = { .dtype = workload->precision,
 		                        .quantization = workload->quantization };
-	uint64_t *const sums[] = { &walk->sum.tensor_bytes, &walk->sum.allocated_bytes,
-		                   &walk->own_segments, &walk->shared_segments,
-		                   &walk->small_segments };
 	struct weights mixed;
-	uint64_t share;
 
 	if (!workload->quantization || workload->quantization->quantizer != VC_QUANTIZER_GGUF ||
 	    walk->sum.tensor_bytes == 0) {
-		return;
+		return weights_file_share(walk->request->model, &format);
 	}
 	weight_bytes(walk->request->model, &format, &walk->rank, &mixed);
-	share = sat_div_up(sat_mul(mixed.total_bytes, SHARE), walk->sum.tensor_bytes);
+	return sat_div_up(sat_mul(mixed.total_bytes, WEIGHTS_SHARE), walk->sum.tensor_bytes);
+}
+
+static void scale_to_file(struct walk *walk)
+{
+	uint64_t *const sums[] = { &walk->sum.tensor_bytes, &walk->sum.allocated_bytes,
+		                   &walk->own_segments, &walk->shared_segments,
+		                   &walk->small_segments };
+	uint64_t share = share_of_file(walk);
+
+	if (share == WEIGHTS_SHARE) {
+		return;
+	}
 	for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
-		*sums[i] = sat_scale_up(*sums[i], share, SHARE);
+		*sums[i] = sat_scale_up(*sums[i], share, WEIGHTS_SHARE);
 	}
 }
 
@@ -296,7 +301,7 @@ static struct serving_weights stage_weights(const struct vc_request *request,
 		}
 	}
 	flush(&walk);
-	scale_mixture(&walk);
+	scale_to_file(&walk);
 	put_rotary(&walk);
 	put_draft(&walk);
 	if (traits->latent_copies != LATENT_COPIES_NONE) {

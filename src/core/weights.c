@@ -1,12 +1,13 @@
 /* Weight bytes of one rank: the walk, each tensor sharded, then quantized or kept.
  * docs/formulas.md#weights */
 #include "weights.h"
+#include "file_weights.h"
 #include "gguf_mixture.h"
 #include "quantization.h"
 #include "sat.h"
 
 enum {
-	SHARE = 1 << 20 /* a rank's part of a file is counted in these */
+	SAME_PARAMS_FRACTION = 1000 /* file and shape are one model when they differ by less */
 };
 
 struct sum {
@@ -113,29 +114,79 @@ static void walk_rank(const struct vc_model *model, struct sum *sum)
 	}
 }
 
+/* What every tensor takes by the shape, on one rank. */
+static struct weights whole_by_shape(const struct vc_model *model,
+                                     const struct weight_format *format, bool all_linears)
+{
+	struct rank whole = { .tensor = 1 };
+	struct weights all = { 0 };
+	struct sum sum = {
+		.format = format, .rank = &whole, .out = &all, .all_linears = all_linears
+	};
+
+	walk_rank(model, &sum);
+	return all;
+}
+
 /* A mixture's types depend on each tensor's place in the whole file; of that a rank holds its
  * share of the elements. */
 static void scale_mixture(const struct vc_model *model, const struct sum *sum)
 {
 	struct gguf_format format = { .dtype = sum->format->dtype,
 		                      .quantization = sum->format->quantization };
-	struct rank whole = { .tensor = 1 };
-	struct weights all = { 0 };
-	struct sum everything = { .format = sum->format, .rank = &whole, .out = &all };
 	struct gguf_weights file;
+	struct weights all;
 
 	if (!gguf_weights(model, &format, &file)) {
 		return;
 	}
-	walk_rank(model, &everything);
+	all = whole_by_shape(model, sum->format, false);
 	if (all.elements > 0) {
-		uint64_t share = sat_div_up(sat_mul(sum->out->elements, SHARE), all.elements);
+		uint64_t share =
+		        sat_div_up(sat_mul(sum->out->elements, WEIGHTS_SHARE), all.elements);
 
 		uint64_t both = sat_add(file.total_bytes, gguf_vision_bytes(model));
 
-		sum->out->total_bytes = sat_scale_up(both, share, SHARE);
+		sum->out->total_bytes = sat_scale_up(both, share, WEIGHTS_SHARE);
 		sum->out->quantized_bytes = sum->out->total_bytes;
 	}
+}
+
+static bool quantizes_all_linears(const struct vc_model *model,
+                                  const struct vc_quantization *quantization)
+{
+	return quantization && quantization->quantizer == VC_QUANTIZER_MXFP4 && !has_experts(model);
+}
+
+uint64_t weights_file_share(const struct vc_model *model, const struct weight_format *format)
+{
+	const struct vc_file_weights *file = &model->file;
+	struct weights all;
+	uint64_t apart;
+
+	if (model->source != VC_SOURCE_SAFETENSORS || !file->quantized ||
+	    !file_weights_hold(model, format->dtype, format->quantization)) {
+		return WEIGHTS_SHARE;
+	}
+	all = whole_by_shape(model, format, quantizes_all_linears(model, format->quantization));
+	apart = all.elements > file->params ? all.elements - file->params
+	                                    : file->params - all.elements;
+	if (all.total_bytes == 0 || all.total_bytes == file->total_bytes ||
+	    apart > file->params / SAME_PARAMS_FRACTION) {
+		return WEIGHTS_SHARE;
+	}
+	return sat_div_up(sat_mul(file->total_bytes, WEIGHTS_SHARE), all.total_bytes);
+}
+
+static void scale_to_file(const struct vc_model *model, const struct weight_format *format,
+                          struct weights *out)
+{
+	uint64_t share = weights_file_share(model, format);
+	uint64_t total = sat_scale_up(out->total_bytes, share, WEIGHTS_SHARE);
+	uint64_t untouched = sat_sub(out->total_bytes, out->quantized_bytes);
+
+	out->total_bytes = total;
+	out->quantized_bytes = sat_sub(total, untouched);
 }
 
 void weight_bytes(const struct vc_model *model, const struct weight_format *format,
@@ -145,9 +196,11 @@ void weight_bytes(const struct vc_model *model, const struct weight_format *form
 	const struct vc_quantization *q = format->quantization;
 
 	*out = (struct weights){ 0 };
-	sum.all_linears = q && q->quantizer == VC_QUANTIZER_MXFP4 && !has_experts(model);
+	sum.all_linears = quantizes_all_linears(model, q);
 	walk_rank(model, &sum);
 	if (q && q->quantizer == VC_QUANTIZER_GGUF) {
 		scale_mixture(model, &sum);
+	} else {
+		scale_to_file(model, format, out);
 	}
 }

@@ -21,6 +21,17 @@ struct weights {
 	uint64_t elements, quantized_elements, largest_linear_elements;
 };
 
+enum {
+	WEIGHTS_SHARE = 1 << 20 /* a part of a file is counted in these */
+};
+
+/*
+ * What the tensors of a quantized safetensors file take over what the shape says that the scheme
+ * makes of them, in WEIGHTS_SHARE parts: checkpoints leave other tensors in 16 bits than the scheme
+ * does by rule. WEIGHTS_SHARE where there is no such file, or it holds other parameters.
+ */
+uint64_t weights_file_share(const struct vc_model *model, const struct weight_format *format);
+
 /* `out` saturates at UINT64_MAX on overflow: check with sat_ok(). */
 void weight_bytes(const struct vc_model *model, const struct weight_format *format,
                   const struct rank *rank, struct weights *out);

@@ -63,6 +63,29 @@ static void test_sliding_groups(void **state)
 	assert_near((double)serving_cache_bytes(&cache, 131072, 1) / GIB, 3.10, 3.0);
 }
 
+/* Every layer with other heads, as pruned and searched models have: 1 + 2 + ... + 12 of them, each
+ * of 128 x 2 x 2 bytes a token. */
+static void test_layers_all_differ(void **state)
+{
+	static const struct decoder searched = { 2048, 12, 24, 1, 8192, 32000 };
+	static const struct cache_traits traits = { .block_tokens = 16, .latent_multiple = 1 };
+	struct serving_cache cache;
+
+	(void)state;
+	serving_model(&model, &searched, "decilm", 8192);
+	model.kinds[0].mixers[0].head_dim = 128;
+	for (uint32_t i = 0; i < 12; i++) {
+		model.kinds[i] = model.kinds[0];
+		model.kinds[i].mixers[0].kv_heads = i + 1;
+		model.stacks[0].pattern[i] = (uint8_t)i;
+	}
+	model.kind_count = 12;
+	cache_of(&cache, &traits, 1);
+	assert_u64(cache.spec_count, 12);
+	assert_u64(cache.token_bytes, 78ull * 128 * 2 * 2);
+	assert_u64(serving_cache_bytes(&cache, 16, 1), 16ull * 78 * 128 * 2 * 2);
+}
+
 /* DeepSeek-V3: 61 layers of 512 + 64 elements, 70,272 bytes a token in 16 bits, not divided over
  * ranks; 78,080 where entries are padded to 640 (vLLM 0.7.3 logged 78,083). */
 static void test_latent(void **state)
@@ -164,7 +187,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uniform),         cmocka_unit_test(test_sliding_groups),
 		cmocka_unit_test(test_latent),          cmocka_unit_test(test_states_share_pages),
-		cmocka_unit_test(test_cross_attention),
+		cmocka_unit_test(test_cross_attention), cmocka_unit_test(test_layers_all_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,10 +126,42 @@ static void mixtures_are_shared_out(void **state)
 	free(model);
 }
 
+/* A checkpoint that leaves the last two layers' down_proj, 2 x 4096 x 14336, in 16 bits holds a
+ * byte more of each of their elements than FP8 by rule does. */
+static void quantized_files_say_what_they_hold(void **state)
+{
+	struct vc_model *model = fixture_model("llama-3.1-8b");
+	struct weight_format format = { .dtype = VC_DTYPE_BF16,
+		                        .quantization = vc_quantization_by_name("fp8") };
+	const uint64_t by_rule = 9081202432, kept = 2ull * 4096 * 14336;
+	struct weights weights;
+
+	(void)state;
+	model->source = VC_SOURCE_SAFETENSORS;
+	model->file.quantized = true;
+	model->file.total_bytes = by_rule + kept;
+	model->file.params = 8030261248;
+	model->quantization = format.quantization;
+	weight_bytes(model, &format, &(struct rank){ .tensor = 1 }, &weights);
+	/* a share is rounded up to the next of a million */
+	assert_in_range(weights.total_bytes, by_rule + kept, by_rule + kept + 10000);
+	weight_bytes(model, &format, &(struct rank){ .tensor = 2 }, &weights);
+	/* norms are on both ranks */
+	assert_in_range(weights.total_bytes, (by_rule + kept) / 2, (by_rule + kept) / 2 + 300000);
+	/* another quantization is asked for, or the file is of another model */
+	format.quantization = vc_quantization_by_name("awq-int4-g128");
+	assert_u64(weights_file_share(model, &format), WEIGHTS_SHARE);
+	format.quantization = model->quantization;
+	model->file.params = 7000000000;
+	assert_u64(weights_file_share(model, &format), WEIGHTS_SHARE);
+	free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_exact),
+		cmocka_unit_test(quantized_files_say_what_they_hold),
 		cmocka_unit_test(tensor_ranks_share_all_but_norms),
 		cmocka_unit_test(stages_add_up_and_tied_tables_double),
 		cmocka_unit_test(a_higher_tensor_degree_never_needs_more),
