@@ -565,7 +565,7 @@ struct vc_engine_info {
 	bool inference, training;
 	bool tensor, pipeline, replicas, expert; /* the degrees that it can be told */
 	const char *versions;                    /* in words */
-	struct vc_version newest;
+	struct vc_version oldest, newest;        /* that are modelled; all zero: not by version */
 	const char *source; /* where its behaviour is written down; NULL: nowhere */
 };
 const struct vc_engine_info *vc_engine_info(enum vc_engine engine);

@@ -4,6 +4,7 @@
 #include "estimate.h"
 #include "ledger.h"
 #include "text.h"
+#include "version.h"
 
 /* NULL: the engine does not do this task, or is not modelled. */
 static detailed_estimator *const estimators[2][VC_ENGINE_COUNT] = {
@@ -56,6 +57,7 @@ enum vc_status vc_estimate_detailed(const struct vc_request *request, struct vc_
 	if (status != VC_OK) {
 		return status;
 	}
+	engine_note_version(&request->engine, ledger);
 	status = vc_ledger_finish(ledger, error);
 	ledger->recommended_bytes = ledger->high_bytes;
 	if (ledger->need_bytes == 0) {

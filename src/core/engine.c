@@ -4,9 +4,9 @@
  * shards by tensor only (--num-shard); llama.cpp splits rows or layers (--split-mode); torchtune's
  * recipes have tensor_parallel_dim beside FSDP; LitGPT's have FSDP alone.
  */
+#include "ledger.h"
 #include "text.h"
 #include "version.h"
-#include "vramcalc/vramcalc.h"
 
 static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 	[VC_ENGINE_NONE] = {
@@ -28,6 +28,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.replicas = true,
 		.expert = true,
 		.versions = "0.1 to 0.33: V0, V1 from 0.8, model runner V2 from 0.26",
+		.oldest = { 0, 1, 0 },
 		.newest = { 0, 33, 0 },
 		.source = "https://github.com/vllm-project/vllm",
 	},
@@ -40,6 +41,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.replicas = true,
 		.expert = true,
 		.versions = "0.4 to 0.5",
+		.oldest = { 0, 4, 0 },
 		.newest = { 0, 5, 19 },
 		.source = "https://github.com/sgl-project/sglang",
 	},
@@ -49,6 +51,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.inference = true,
 		.tensor = true,
 		.versions = "2 to 3",
+		.oldest = { 2, 0, 0 },
 		.newest = { 3, 3, 0 },
 		.source = "https://github.com/huggingface/text-generation-inference",
 	},
@@ -61,6 +64,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.pipeline = true,
 		.replicas = true,
 		.versions = "4.37 to 4.57: whole-prompt logits up to 4.44",
+		.oldest = { 4, 37, 0 },
 		.newest = { 4, 57, 0 },
 		.source = "https://github.com/huggingface/transformers",
 	},
@@ -81,6 +85,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.pipeline = true,
 		.expert = true,
 		.versions = "0.9 to 1.2",
+		.oldest = { 0, 9, 0 },
 		.newest = { 1, 2, 0 },
 		.source = "https://github.com/NVIDIA/TensorRT-LLM",
 	},
@@ -162,4 +167,24 @@ struct vc_version engine_version(const struct vc_engine_options *options)
 		return vc_engine_info(options->name)->newest;
 	}
 	return version;
+}
+
+void engine_note_version(const struct vc_engine_options *options, struct vc_ledger *ledger)
+{
+	const struct vc_engine_info *info = vc_engine_info(options->name);
+	struct vc_version version = engine_version(options);
+	struct vc_version after = { info->newest.major, info->newest.minor + 1, 0 };
+
+	if (!version_at_least(version, info->oldest)) {
+		vc_ledger_note(ledger, "version-too-old",
+		               "This version is older than {0}.{1}, the oldest that is modelled, "
+		               "whose laws are used.",
+		               (const uint64_t[3]){ info->oldest.major, info->oldest.minor, 0 });
+	} else if (info->newest.major + info->newest.minor > 0 &&
+	           version_at_least(version, after)) {
+		vc_ledger_note(ledger, "version-too-new",
+		               "This version is newer than {0}.{1}, the newest that is modelled, "
+		               "whose laws are used.",
+		               (const uint64_t[3]){ info->newest.major, info->newest.minor, 0 });
+	}
 }

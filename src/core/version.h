@@ -16,4 +16,7 @@ static inline bool version_at_least(struct vc_version version, struct vc_version
 /* The request's version; the newest that is modelled where it names none. */
 struct vc_version engine_version(const struct vc_engine_options *options);
 
+/* Says so where the request's version is outside what is modelled. */
+void engine_note_version(const struct vc_engine_options *options, struct vc_ledger *ledger);
+
 #endif

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "ledger.h"
 #include "version.h"
 #include "vramcalc/vramcalc.h"
 
@@ -30,11 +31,36 @@ static void test_newest_where_none_is_named(void **state)
 	assert_int_equal(engine_version(&options).minor, 9);
 }
 
+static void expect_note(enum vc_engine name, struct vc_version version, const char *code)
+{
+	const struct vc_engine_options options = { .name = name, .version = version };
+	struct vc_ledger ledger = { 0 };
+
+	engine_note_version(&options, &ledger);
+	assert_int_equal(ledger.note_count, code ? 1 : 0);
+	if (code) {
+		assert_string_equal(ledger.notes[0].code, code);
+	}
+}
+
+static void test_versions_outside_are_named(void **state)
+{
+	(void)state;
+	expect_note(VC_ENGINE_VLLM, (struct vc_version){ 0, 99, 0 }, "version-too-new");
+	expect_note(VC_ENGINE_VLLM, (struct vc_version){ 0, 33, 2 }, NULL);
+	expect_note(VC_ENGINE_VLLM, (struct vc_version){ 0, 0, 9 }, "version-too-old");
+	expect_note(VC_ENGINE_VLLM, (struct vc_version){ 0 }, NULL);
+	expect_note(VC_ENGINE_TGI, (struct vc_version){ 1, 4, 0 }, "version-too-old");
+	expect_note(VC_ENGINE_TRANSFORMERS, (struct vc_version){ 5, 2, 0 }, "version-too-new");
+	expect_note(VC_ENGINE_LLAMACPP, (struct vc_version){ 99999, 0, 0 }, NULL);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_round_trip),
 		cmocka_unit_test(test_newest_where_none_is_named),
+		cmocka_unit_test(test_versions_outside_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
