@@ -46,7 +46,7 @@ struct arguments {
 	const char *output;                /* the file that results go to; NULL: standard output */
 	uint64_t jobs;
 	const char *junit, *sarif, *base, *max_increase, *policy;
-	bool github, mig;
+	bool github, mig, instances;
 	bool offline; /* nothing is fetched from a hub */
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
 	const char *weights, *slicing, *compliance, *framework, *fit; /* of platforms */

@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "commands.h"
+#include "offer_search.h"
 #include "plan_folder.h"
 #include "print_text.h"
 #include "report.h"
@@ -112,6 +113,14 @@ static struct vc_select_options options_of(const struct arguments *arguments,
 	return options;
 }
 
+/* What was said of offers must be of some. */
+static bool knows_offers(const struct run *run)
+{
+	struct offer_search search = offer_search(run->arguments);
+
+	return !run->arguments->instances || offer_search_check(&search, &run->session.catalog);
+}
+
 static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 {
 	struct plan plan = { .arguments = run->arguments,
@@ -122,9 +131,10 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 	struct vc_candidate *candidates;
 	struct gpu_list gpus = { 0 };
 
-	if (!session_catalog(&run->session, spec->budget.currency)) {
+	if (!session_catalog(&run->session, spec->budget.currency) || !knows_offers(run)) {
 		return EXIT_WRONG_INPUT;
 	}
+	plan.catalog = &run->session.catalog;
 	gpus.gpus = malloc(run->session.catalog.count * sizeof *gpus.gpus);
 	candidates = malloc(run->session.catalog.count * sizeof *candidates);
 	session_request(&run->session, &plan.request);
@@ -204,12 +214,34 @@ static bool names_several(const struct arguments *arguments)
 	return arguments->operands.count > 1 || count > 1;
 }
 
+/* Options that choose among offers mean nothing to GPUs without instances. */
+static bool means_offers(const struct arguments *arguments)
+{
+	const char *const given[] = { arguments->cloud ? "cloud" : NULL,
+		                      arguments->region ? "region" : NULL,
+		                      arguments->spot ? "spot" : NULL,
+		                      arguments->assume_spot ? "assume-spot" : NULL,
+		                      arguments->max_price_micros ? "max-price" : NULL,
+		                      arguments->hours_micros ? "hours" : NULL };
+
+	for (size_t i = 0; !arguments->instances && i < sizeof given / sizeof *given; i++) {
+		if (given[i]) {
+			fprintf(stderr, "vramcalc plan: --%s: goes with --instances\n", given[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
 int plan_command(struct arguments *arguments)
 {
 	struct run run = { .arguments = arguments, .session.arguments = arguments };
 	int status = EXIT_FITS;
 	bool array = arguments->json && !arguments->quiet && names_several(arguments);
 
+	if (!means_offers(arguments)) {
+		return EXIT_WRONG_INPUT;
+	}
 	output_open(&run.out, arguments);
 	run.json.out = run.out.file;
 	if (array) {

@@ -1,6 +1,8 @@
 /* `plan` for spreadsheets: one row per GPU, with --explain one per line of the ledgers, with
- * --layouts one per layout, with --mig one per slice. */
+ * --layouts one per layout, with --mig one per slice, with
+ * --instances one per instance type. */
 #include "plan.h"
+#include "plan_instances.h"
 #include "plan_layouts.h"
 #include "plan_slices.h"
 #include "plan_table.h"
@@ -57,6 +59,10 @@ void plan_print_csv(struct output *out, const struct plan *plan, bool heading)
 	}
 	if (plan->arguments->mig) {
 		csv_rows(out, plan, plan_slices, heading);
+		return;
+	}
+	if (plan->arguments->instances) {
+		csv_rows(out, plan, plan_instances, heading);
 		return;
 	}
 	for (size_t i = 0; i < plan->count; i++) {

@@ -1,6 +1,7 @@
 /* `plan` for programs: docs/json.md describes every field. */
 #include "names.h"
 #include "plan.h"
+#include "plan_instances.h"
 #include "plan_layouts.h"
 #include "plan_slices.h"
 #include "tensors.h"
@@ -299,11 +300,11 @@ static void write_gpu(struct json_writer *json, const struct vc_candidate *candi
 	json_close(json, '}');
 }
 
-static void write_layouts(struct json_writer *json, const struct plan *plan)
+static void write_rows(struct json_writer *json, const struct plan *plan, plan_list *list)
 {
 	struct table table;
 
-	if (plan->count && plan_layouts(plan, &table)) {
+	if (plan->count && list(plan, &table)) {
 		table_json(json, &table);
 		free((void *)table.rows);
 	}
@@ -410,10 +411,13 @@ void plan_print_json(struct json_writer *json, const struct plan *plan)
 	}
 	json_close(json, ']');
 	if (plan->arguments->layouts) {
-		write_layouts(json, plan);
+		write_rows(json, plan, plan_layouts);
 	}
 	if (plan->arguments->mig) {
 		write_slices(json, plan);
+	}
+	if (plan->arguments->instances) {
+		write_rows(json, plan, plan_instances);
 	}
 	write_serving(json, plan);
 	write_notes(json, plan);

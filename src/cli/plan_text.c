@@ -2,6 +2,7 @@
 #include "names.h"
 #include "note.h"
 #include "plan.h"
+#include "plan_instances.h"
 #include "plan_layouts.h"
 #include "plan_slices.h"
 #include "plan_table.h"
@@ -303,6 +304,33 @@ static void print_slices(struct output *out, const struct plan *plan)
 	free((void *)table.rows);
 }
 
+static void print_instances(struct output *out, const struct plan *plan)
+{
+	struct offer_search search = offer_search(plan->arguments);
+	struct offer_note notes[OFFER_NOTES];
+	size_t count = offer_run_notes(&search, notes);
+	struct table table;
+
+	if (!plan_instances(plan, &table)) {
+		return;
+	}
+	block(out);
+	if (table.row_count) {
+		output_heading(out,
+		               plan->arguments->spot
+		                       ? "Instances that hold it, the cheapest spot price first"
+		                       : "Instances that hold it, cheapest first");
+		table_print(out, &table);
+		for (size_t i = 0; i < count; i++) {
+			remark(out, notes[i].text);
+		}
+	} else {
+		output_paragraph(out, TONE_PLAIN, "No instance type that was asked for holds it.",
+		                 0);
+	}
+	free((void *)table.rows);
+}
+
 static void print_notes(struct output *out, const struct plan *plan)
 {
 	char text[PLAN_TEXT], more[PLAN_TEXT];
@@ -353,6 +381,9 @@ void plan_print_text(struct output *out, const struct plan *plan)
 	}
 	if (plan->arguments->mig) {
 		print_slices(out, plan);
+	}
+	if (plan->arguments->instances) {
+		print_instances(out, plan);
 	}
 	print_notes(out, plan);
 }

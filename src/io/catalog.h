@@ -37,6 +37,7 @@ struct vc_offer {
 	const char *cloud, *region, *instance, *gpu_id;
 	enum vc_offer_kind kind;
 	uint32_t gpus_micros; /* GPUs in the instance, in millionths; 0: unknown */
+	uint64_t host_bytes;  /* memory of the instance's own; 0: unknown */
 	uint64_t on_demand_micros, spot_micros; /* per hour, in millionths of the currency */
 	char currency[4];
 	const char *as_of, *source, *note; /* "" where there is none */

@@ -12,6 +12,7 @@ enum column {
 	INSTANCE,
 	GPU,
 	GPUS,
+	HOST,
 	KIND,
 	ON_DEMAND,
 	SPOT,
@@ -26,12 +27,13 @@ static const struct {
 	const char *name;
 	bool required;
 } columns[COLUMNS] = {
-	[CLOUD] = { "cloud", true },         [REGION] = { "region", false },
-	[INSTANCE] = { "instance", true },   [GPU] = { "gpu", true },
-	[GPUS] = { "gpus", false },          [KIND] = { "kind", false },
-	[ON_DEMAND] = { "on_demand", true }, [SPOT] = { "spot", false },
-	[CURRENCY] = { "currency", false },  [AS_OF] = { "as_of", false },
-	[SOURCE] = { "source", false },      [NOTE] = { "note", false },
+	[CLOUD] = { "cloud", true },       [REGION] = { "region", false },
+	[INSTANCE] = { "instance", true }, [GPU] = { "gpu", true },
+	[GPUS] = { "gpus", false },        [HOST] = { "host_gib", false },
+	[KIND] = { "kind", false },        [ON_DEMAND] = { "on_demand", true },
+	[SPOT] = { "spot", false },        [CURRENCY] = { "currency", false },
+	[AS_OF] = { "as_of", false },      [SOURCE] = { "source", false },
+	[NOTE] = { "note", false },
 };
 
 static const char *const kinds[] = {
@@ -112,10 +114,9 @@ static void refuse_column(struct reader *reader, uint32_t i)
 		vc_errors_add(reader->draft->errors, &place, nearest.wanted,
 		              "unknown column (did you mean %s?)", nearest.best);
 	} else {
-		vc_errors_add(
-		        reader->draft->errors, &place, nearest.wanted,
-		        "unknown column (cloud, region, instance, gpu, gpus, kind, on_demand, "
-		        "spot, currency, as_of, source, note)");
+		vc_errors_add(reader->draft->errors, &place, nearest.wanted,
+		              "unknown column (cloud, region, instance, gpu, gpus, host_gib, kind, "
+		              "on_demand, spot, currency, as_of, source, note)");
 	}
 }
 
@@ -178,6 +179,23 @@ static uint32_t gpus(struct reader *reader)
 		return 0;
 	}
 	return (uint32_t)micros;
+}
+
+/* In thousandths of a GiB, of which 2^64 bytes hold more than any machine has. */
+static uint64_t host_bytes(struct reader *reader)
+{
+	enum {
+		MOST_GIB = 1000000
+	};
+	struct vc_place place = place_of(reader, HOST);
+	uint64_t micros = amount(reader, HOST);
+
+	if (micros > UINT64_C(1000000) * MOST_GIB) {
+		vc_errors_add(reader->draft->errors, &place, "host_gib",
+		              "'%s' is too much (1000000 GiB at most)", text_of(reader, HOST));
+		return 0;
+	}
+	return micros / 1000 * (UINT64_C(1) << 30) / 1000;
 }
 
 static enum vc_offer_kind kind(struct reader *reader)
@@ -266,6 +284,7 @@ static void read_row(struct reader *reader)
 	offer.note = keep(reader, NOTE);
 	offer.kind = kind(reader);
 	offer.gpus_micros = gpus(reader);
+	offer.host_bytes = host_bytes(reader);
 	offer.on_demand_micros = amount(reader, ON_DEMAND);
 	offer.spot_micros = amount(reader, SPOT);
 	currency(reader, offer.currency);

@@ -149,6 +149,7 @@ static void put_offer(FILE *out, const struct vc_offer *offer)
 	put_member(out, "gpu_id", offer->gpu_id);
 	put_number(out, "kind", offer->kind);
 	put_number(out, "gpus_micros", offer->gpus_micros);
+	put_number(out, "host_bytes", offer->host_bytes);
 	put_number(out, "on_demand_micros", offer->on_demand_micros);
 	put_number(out, "spot_micros", offer->spot_micros);
 	put_member(out, "currency", offer->currency);
