@@ -1,7 +1,8 @@
 /*
- * Three figures: how long a whole run takes against /bin/true on the same machine, how much memory
- * it needs at most, and how many estimates a second the library makes. Times are only printed;
- * memory above 8 MB is a failure. bench PROGRAM SPEC
+ * Figures: how long a whole run takes against /bin/true on the same machine, and one that searches
+ * every layout of the whole catalog on up to 64 GPUs; how much memory a run needs at most, and how
+ * many estimates a second the library makes. Times are only printed; memory above 8 MB is a
+ * failure. bench PROGRAM SPEC
  */
 #include "vramcalc/vramcalc.h"
 
@@ -55,7 +56,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The two programs take turns, so that what else the machine does hits both alike. */
-static bool compare_start_up(char *const ours[], char *const theirs[])
+static bool compare_times(const char *what, char *const ours[], char *const theirs[])
 {
 	static double our_times[RUNS], their_times[RUNS];
 	struct rusage usage;
@@ -75,7 +76,7 @@ static bool compare_start_up(char *const ours[], char *const theirs[])
 	}
 	qsort(our_times, RUNS, sizeof our_times[0], ascending);
 	qsort(their_times, RUNS, sizeof their_times[0], ascending);
-	printf("start-up: %.2f times /bin/true (median %.3f ms against %.3f ms; best %.2f times)\n",
+	printf("%s: %.2f times /bin/true (median %.3f ms against %.3f ms; best %.2f times)\n", what,
 	       our_times[RUNS / 2] / their_times[RUNS / 2], our_times[RUNS / 2] * 1e3,
 	       their_times[RUNS / 2] * 1e3, our_times[0] / their_times[0]);
 	return true;
@@ -99,6 +100,30 @@ static bool estimate_speed(void)
 	return true;
 }
 
+/* A dense model of 70 billion parameters, served and trained, by either method. */
+static bool compare_searches(char *program, char *const theirs[])
+{
+	char plan[] = "plan", model[] = "llama-2-70b", all[] = "--all", most[] = "--max-gpus",
+	     gpus[] = "64", method[] = "--method", task[] = "--task", training[] = "training",
+	     names[2][9] = { "rule", "detailed" };
+
+	for (int i = 0; i < 4; i++) {
+		char *ours[] = { program, plan,         model, all,      most, gpus,
+			         method,  names[i % 2], task,  training, NULL };
+		char what[64];
+
+		if (i < 2) {
+			ours[8] = NULL;
+		}
+		snprintf(what, sizeof what, "layouts on 64 GPUs, %s, %s",
+		         i < 2 ? "inference" : "training", names[i % 2]);
+		if (!compare_times(what, ours, theirs)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	char plan[] = "plan", true_path[] = "/bin/true";
@@ -113,7 +138,8 @@ int main(int argc, char **argv)
 	}
 	bytes = usage.ru_maxrss * 1024;
 	printf("peak memory: %.2f MB\n", (double)bytes * 1e-6);
-	if (!compare_start_up(ours, theirs) || !estimate_speed()) {
+	if (!compare_times("start-up", ours, theirs) || !compare_searches(argv[1], theirs) ||
+	    !estimate_speed()) {
 		return EXIT_FAILURE;
 	}
 	if (bytes > MEMORY_LIMIT) {
