@@ -673,6 +673,22 @@ struct vc_rule_options {
 	uint32_t activation_ppm; /* activations as a share of the weights; default by task */
 };
 
+/*
+ * Reinforcement learning keeps more models on the same GPUs beside the policy, which is the request
+ * itself: a frozen reference, a frozen reward model, a critic that is trained too, and what
+ * generates (TRL's PPOTrainer and GRPOTrainer, verl, OpenRLHF).
+ */
+enum vc_role {
+	VC_ROLE_REFERENCE,
+	VC_ROLE_REWARD,
+	VC_ROLE_CRITIC,
+	VC_ROLE_ROLLOUT,
+	VC_ROLE_COUNT
+};
+const char *vc_role_name(enum vc_role role);
+
+struct vc_role_request;
+
 struct vc_request {
 	const struct vc_model *model;
 	enum vc_method method;
@@ -682,10 +698,19 @@ struct vc_request {
 	struct vc_parallelism parallelism;
 	struct vc_engine_options engine;
 	const struct vc_gpu *gpu; /* the detailed method needs one; rule ignores it */
+	/* VC_ROLE_COUNT of them; NULL: this model is alone. */
+	const struct vc_role_request *roles;
+	bool rollout_sleeps; /* what generates gives its memory back while models train */
+};
+
+/* A model beside the policy. Its layout is the policy's unless it states one. */
+struct vc_role_request {
+	bool given;
+	const struct vc_request *request; /* NULL: the policy's own model ("self") */
 };
 
 enum {
-	VC_MAX_LINES = 32,
+	VC_MAX_LINES = 48,
 	VC_MAX_INPUTS = 10,
 	VC_MAX_PHASES = 6,
 	VC_MAX_NOTES = 24
@@ -701,6 +726,7 @@ struct vc_line {
 	enum vc_component component;
 	uint64_t bytes;
 	const char *formula; /* in the names of the inputs: "P × b" */
+	const char *role;    /* whose: "policy", "reference", ...; NULL: there is one model only */
 	uint32_t input_count;
 	struct vc_input inputs[VC_MAX_INPUTS];
 };

@@ -168,7 +168,7 @@ void formula_legend(char *to, size_t size, const struct vc_line *line)
 		{ "Q", "bytes of the quantized matrices" },
 		{ "S", "bytes of their scales that every GPU keeps" },
 		{ "rest", "parameters that are not quantized" },
-		{ "kept", "bytes gathered throughout" },
+		{ "root", "bytes gathered throughout" },
 		{ "u", "layers gathered beside them" },
 		{ "unit", "bytes of one" },
 		{ "elements", "elements of a bucket" },

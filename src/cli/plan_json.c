@@ -126,6 +126,9 @@ static void write_parts(struct json_writer *json, const struct vc_line *lines, u
 	for (uint32_t i = 0; i < count; i++) {
 		if (lines[i].component == component) {
 			json_open(json, NULL, '{');
+			if (lines[i].role) {
+				json_text(json, "role", lines[i].role);
+			}
 			json_u64(json, "bytes", lines[i].bytes);
 			write_derivation(json, &lines[i]);
 			json_close(json, '}');
@@ -158,6 +161,9 @@ static void write_lines(struct json_writer *json, const struct vc_line *lines, u
 		json_text(json, "name", vc_component_name(component));
 		json_u64(json, "bytes", bytes);
 		if (all == 1) {
+			if (lines[i].role) {
+				json_text(json, "role", lines[i].role);
+			}
 			write_derivation(json, &lines[i]);
 		} else {
 			write_parts(json, lines, count, component);

@@ -48,9 +48,11 @@ static void get_component(const void *data, struct cell *cell)
 {
 	const struct ledger_row *row = data;
 
-	if (row->line && component_repeats(row->ledger, row->line->component)) {
-		text_append(cell->buffer, sizeof cell->buffer, "%s",
-		            name_of_component(row->line->component));
+	if (row->line &&
+	    (row->line->role || component_repeats(row->ledger, row->line->component))) {
+		text_append(cell->buffer, sizeof cell->buffer, "%s%s%s",
+		            name_of_component(row->line->component), row->line->role ? ", " : "",
+		            row->line->role ? row->line->role : "");
 		append_words(cell->buffer, sizeof cell->buffer, row->line->formula);
 		cell->known = true;
 		cell->text = NULL;

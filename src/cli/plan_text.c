@@ -159,8 +159,8 @@ static void explain_line(struct output *out, const struct vc_line *line)
 	formula_render(numbers, sizeof numbers, line);
 	formula_legend(legend, sizeof legend, line);
 	format_quantity(quantity, sizeof quantity, line->bytes, out->unit, ROUND_NEAREST);
-	text_append(text, sizeof text, "%s = %s", vc_component_name(line->component),
-	            line->formula);
+	text_append(text, sizeof text, "%s%s%s = %s", vc_component_name(line->component),
+	            line->role ? ", " : "", line->role ? line->role : "", line->formula);
 	snprintf(bytes, sizeof bytes, "%" PRIu64, line->bytes);
 	/* A formula that is one name has nothing to work out. */
 	if (line->input_count > 0 && strcmp(numbers, bytes) != 0) {

@@ -47,6 +47,7 @@ static const struct schema_field plan_fields[] = {
 	MUST("estimates.rule.components[].formula", SCHEMA_TEXT),
 	MUST("estimates.rule.components[].inputs", SCHEMA_ANYTHING),
 	MAY("estimates.rule.components[].parts", SCHEMA_ANYTHING),
+	MAY("estimates.rule.components[].role", SCHEMA_TEXT),
 	MUST("estimates.rule.phases[].name", SCHEMA_TEXT),
 	MUST("estimates.rule.phases[].total_bytes", SCHEMA_BYTES),
 	MUST("estimates.rule.host.total_bytes", SCHEMA_BYTES),

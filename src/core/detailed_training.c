@@ -143,8 +143,8 @@ static void put_phase(const struct writer *writer)
 	}
 	input(line, "T", activation->tokens);
 	line = put(writer, VC_COMPONENT_COMMUNICATION, train_gathered_bytes(&phase->gathered),
-	           "kept + u × unit (gathered parameters)");
-	input(line, "kept", phase->gathered.kept);
+	           "root + u × unit (gathered parameters)");
+	input(line, "root", phase->gathered.kept);
 	input(line, "u", phase->gathered.units);
 	input(line, "unit", phase->gathered.unit);
 }

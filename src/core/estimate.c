@@ -2,6 +2,7 @@
 #include "estimate.h"
 
 #include "ledger.h"
+#include "post_training.h"
 #include "sat.h"
 
 #include <string.h>
@@ -69,6 +70,9 @@ enum vc_status vc_estimate(const struct vc_request *request, struct vc_ledger *l
 	}
 	ledger->method = resolved.method;
 	ledger->gpus = vc_layout_gpus(&resolved.parallelism);
+	if (resolved.roles) {
+		return vc_estimate_post_training(&resolved, ledger, error);
+	}
 	status = resolved.method == VC_METHOD_RULE ? vc_estimate_rule(&resolved, ledger, error)
 	                                           : vc_estimate_detailed(&resolved, ledger, error);
 	if (status == VC_OK) {

@@ -114,6 +114,10 @@ enum vc_status vc_request_resolve(struct vc_request *request, struct vc_error *e
 		return vc_fail(error, VC_INVALID, "model",
 		               "has no size (params, architecture, config or weights)");
 	}
+	if (request->roles && request->workload.task != VC_TASK_TRAINING) {
+		return vc_fail(error, VC_INVALID, "models",
+		               "are read in training only (workload.task: training)");
+	}
 	if (request->engine.gpu_memory_utilization_ppm > 1000000) {
 		return vc_fail(error, VC_INVALID, "engine.gpu_memory_utilization",
 		               "is above 1 (a share of the GPU's memory)");

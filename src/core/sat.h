@@ -64,6 +64,11 @@ static inline uint64_t sat_round_up(uint64_t a, uint64_t multiple)
 	return sat_mul(sat_div_up(a, multiple), multiple);
 }
 
+static inline uint64_t sat_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* Byte counts end at 2^63-1, so that every consumer can hold them in a signed integer. */
 static inline bool sat_ok(uint64_t bytes)
 {

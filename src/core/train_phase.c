@@ -191,6 +191,11 @@ static struct train_gathered gathered(const struct train_job *job, bool loss)
 	return all;
 }
 
+struct train_gathered train_gathered(const struct train_job *job)
+{
+	return gathered(job, false);
+}
+
 /* Micro-batches whose activations a stage keeps: 1F1B, arxiv.org/abs/2104.04473 section 2.2. */
 static uint64_t in_flight(const struct train_job *job, uint64_t bytes)
 {

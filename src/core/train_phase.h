@@ -64,6 +64,8 @@ bool train_loss_is_plain(const struct train_job *job);
 /* All logits at so many bytes each; where the loss is fused with the head, what it holds instead.
  */
 uint64_t train_logits(const struct train_job *job, uint64_t bytes);
+/* What is gathered while one layer runs. */
+struct train_gathered train_gathered(const struct train_job *job);
 uint64_t train_gathered_bytes(const struct train_gathered *gathered);
 uint64_t train_bucket_bytes(const struct train_buckets *buckets);
 uint64_t train_workspace_bytes(const struct train_job *job);

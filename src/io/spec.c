@@ -9,6 +9,7 @@
 #include "spec_json.h"
 #include "spec_model.h"
 #include "spec_override.h"
+#include "spec_roles.h"
 #include "spec_schema.h"
 #include "utf8.h"
 #include "weight_file.h"
@@ -252,6 +253,7 @@ static bool read_model(struct reader *reader)
 {
 	reader->model.offline = reader->options && reader->options->offline;
 	return vc_spec_model(&reader->model, reader->spec, reader->errors) == VC_OK &&
+	       vc_spec_roles_read(&reader->model, reader->spec, reader->options, reader->errors) &&
 	       check_request(reader);
 }
 
@@ -471,6 +473,7 @@ void vc_spec_free(struct vc_spec *spec)
 		free(spec->hardware.gpus[i]);
 	}
 	free(spec->hardware.gpus);
+	vc_spec_roles_free(spec->roles);
 	free(spec->source);
 	free(spec->file);
 	free(spec->text);

@@ -34,9 +34,10 @@ struct vc_spec {
 	struct vc_request request; /* request.model == model */
 	struct vc_hardware hardware;
 	struct vc_budget budget;
-	uint64_t given[2]; /* a bit per field: ask vc_spec_gives() */
-	char *file;        /* what was read, as messages name it: FOLDER/config.json */
-	char *text;        /* what it held, for vc_spec_place(); NULL when it has no lines */
+	struct vc_spec_roles *roles; /* the models beside the policy; NULL: none */
+	uint64_t given[2];           /* a bit per field: ask vc_spec_gives() */
+	char *file;                  /* what was read, as messages name it: FOLDER/config.json */
+	char *text; /* what it held, for vc_spec_place(); NULL when it has no lines */
 	size_t length;
 };
 
@@ -58,6 +59,7 @@ struct vc_spec_options {
 	size_t override_count;
 	struct vc_spec_cache *cache; /* NULL: none */
 	bool offline;                /* "hf:..." comes from the cache or not at all */
+	bool beside;                 /* named by another spec's models: it has none of its own */
 };
 
 /*

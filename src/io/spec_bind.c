@@ -117,6 +117,14 @@ static bool store_special(const struct vc_bound *bound, struct vc_spec *spec,
 	} else if (is_field(bound, "budget.currency")) {
 		(void)snprintf(spec->budget.currency, sizeof spec->budget.currency, "%s",
 		               bound->text);
+	} else if (is_field(bound, "models.reference")) {
+		model->roles[VC_ROLE_REFERENCE] = bound->text;
+	} else if (is_field(bound, "models.reward")) {
+		model->roles[VC_ROLE_REWARD] = bound->text;
+	} else if (is_field(bound, "models.critic")) {
+		model->roles[VC_ROLE_CRITIC] = bound->text;
+	} else if (is_field(bound, "models.rollout")) {
+		model->roles[VC_ROLE_ROLLOUT] = bound->text;
 	} else if (strncmp(row_of(bound)->field.path, "parallelism.", 12) == 0) {
 		request->parallelism.stated = true;
 	}

@@ -7,7 +7,8 @@
 /* What the reader still needs of the model section; the texts belong to `raw`. */
 struct vc_model_texts {
 	const char *name, *config, *weights;
-	uint64_t params; /* 0: not given */
+	uint64_t params;                  /* 0: not given */
+	const char *roles[VC_ROLE_COUNT]; /* of the models section */
 };
 
 /* What is given for one field: a text, a flag, or a list of texts; it has passed its check. */

@@ -90,6 +90,16 @@ static const struct vc_field_row rows[] = {
 	  VC_STORE_NONE, 0 },
 	FLAG("training.lora.dora", REQUEST(training.lora.dora), "DoRA: a magnitude per output too"),
 
+	OTHER("models.reference", VC_FIELD_TEXT, "none",
+	      "a SPEC, or self: the frozen model that the policy is held to"),
+	OTHER("models.reward", VC_FIELD_TEXT, "none", "a SPEC: the frozen model that scores answers"),
+	OTHER("models.critic", VC_FIELD_TEXT, "none",
+	      "a SPEC, or self: the model of values, trained beside the policy"),
+	OTHER("models.rollout", VC_FIELD_TEXT, "self, once one of these is given",
+	      "a SPEC of an engine that generates, or self: the policy does, in transformers"),
+	FLAG("models.rollout_sleeps", REQUEST(rollout_sleeps),
+	     "the engine gives weights and cache back while models train"),
+
 	DEGREE(data, MAX_RANKS, "data-parallel ranks"),
 	DEGREE(tensor, MAX_RANKS, "tensor-parallel ranks"),
 	DEGREE(pipeline, MAX_RANKS, "pipeline stages"),

@@ -27,6 +27,11 @@ struct raw_training {
 	struct raw_lora *lora;
 };
 
+struct raw_models {
+	char *reference, *reward, *critic, *rollout;
+	bool *rollout_sleeps;
+};
+
 struct raw_offload {
 	char *optimizer, *parameters;
 };
@@ -59,6 +64,7 @@ struct raw_spec {
 	struct raw_model *model;
 	struct raw_workload *workload;
 	struct raw_training *training;
+	struct raw_models *models;
 	struct raw_parallelism *parallelism;
 	struct raw_engine *engine;
 	struct raw_hardware *hardware;
@@ -116,6 +122,10 @@ static const cyaml_schema_field_t training_fields[] = {
 	SECTION(raw_training, lora, lora_fields),
 	CYAML_FIELD_END,
 };
+static const cyaml_schema_field_t models_fields[] = {
+	TEXT(raw_models, reference), TEXT(raw_models, reward),         TEXT(raw_models, critic),
+	TEXT(raw_models, rollout),   FLAG(raw_models, rollout_sleeps), CYAML_FIELD_END,
+};
 static const cyaml_schema_field_t offload_fields[] = {
 	TEXT(raw_offload, optimizer),
 	TEXT(raw_offload, parameters),
@@ -166,6 +176,7 @@ static const cyaml_schema_field_t spec_fields[] = {
 	SECTION(raw_spec, model, model_fields),
 	SECTION(raw_spec, workload, workload_fields),
 	SECTION(raw_spec, training, training_fields),
+	SECTION(raw_spec, models, models_fields),
 	SECTION(raw_spec, parallelism, parallelism_fields),
 	SECTION(raw_spec, engine, engine_fields),
 	SECTION(raw_spec, hardware, hardware_fields),

@@ -1,6 +1,8 @@
 #include "spec.h"
 #include "test.h"
 
+#include <unistd.h>
+
 struct result {
 	enum vc_status status;
 	struct vc_spec spec;
@@ -41,6 +43,53 @@ static void read_good(const char *text)
 	if (shared.status != VC_OK) {
 		fail_msg("%s\n%s", text, shared.lines);
 	}
+}
+
+static void models_beside_the_policy_are_specs(void **state)
+{
+	(void)state;
+	read_good("model: {params: 7B}\nworkload: {task: training}\n"
+	          "models: {reference: self, critic: bert-base, rollout_sleeps: true}");
+	assert_true(shared.spec.request.roles[VC_ROLE_REFERENCE].given);
+	assert_null(shared.spec.request.roles[VC_ROLE_REFERENCE].request);
+	assert_true(shared.spec.request.roles[VC_ROLE_CRITIC].request->model->stack_count > 0);
+	/* something has to generate: the policy */
+	assert_true(shared.spec.request.roles[VC_ROLE_ROLLOUT].given);
+	assert_false(shared.spec.request.roles[VC_ROLE_REWARD].given);
+	assert_true(shared.spec.request.rollout_sleeps);
+	vc_spec_free(&shared.spec);
+	read_good("model: {params: 7B}");
+	assert_null(shared.spec.request.roles);
+	vc_spec_free(&shared.spec);
+	expect_errors("model: {params: 7B}\nmodels: {reference: self}",
+	              "m.yaml:2:9: models: are read in training only (workload.task: training)\n");
+	expect_errors("model: {params: 7B}\nworkload: {task: training}\nmodels: {reward: '-'}",
+	              "m.yaml:3:18: models.reward: is standard input (a file, a folder, a model's "
+	              "name or self)\n");
+	expect_errors("model: {params: 7B}\nmodels: {referenze: self}",
+	              "m.yaml:2:10: models.referenze: unknown field (did you mean 'reference'?)\n");
+}
+
+/* A spec that names itself would go on for ever. */
+static void models_have_no_models(void **state)
+{
+	char path[] = "/tmp/vramcalc-roles-XXXXXX", text[200];
+	int file = mkstemp(path);
+
+	(void)state;
+	assert_true(file >= 0);
+	(void)snprintf(text, sizeof text,
+	               "model: {params: 7B}\nworkload: {task: training}\nmodels: {critic: %s}\n",
+	               path);
+	assert_int_equal(write(file, text, strlen(text)), (long)strlen(text));
+	(void)close(file);
+	read_with(text, strlen(text), NULL, &shared);
+	(void)remove(path);
+	assert_int_equal(shared.status, VC_INVALID);
+	assert_non_null(
+	        strstr(shared.lines, ":3:9: models: belong to a model that is itself named"));
+	assert_non_null(
+	        strstr(shared.lines, "m.yaml:3:18: models.critic: cannot be read (a SPEC)"));
 }
 
 static void mistakes_are_named_at_their_place(void **state)
@@ -443,6 +492,8 @@ static void bundled_models_are_specs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(models_beside_the_policy_are_specs),
+		cmocka_unit_test(models_have_no_models),
 		cmocka_unit_test(mistakes_are_named_at_their_place),
 		cmocka_unit_test(all_mistakes_come_in_one_go),
 		cmocka_unit_test(hostile_text_ends_in_one_line),
