@@ -1179,7 +1179,8 @@ enum vc_evidence_known {
 	VC_KNOWS_OTHERS = 64,
 	VC_KNOWS_LIMIT = 128,
 	VC_KNOWS_START_FREE = 256,
-	VC_KNOWS_USED = 512
+	VC_KNOWS_USED = 512,
+	VC_KNOWS_PEAK = 1024
 };
 
 /* Whose words a log holds. Later ones are nearer to the user and win over earlier ones. */
@@ -1247,6 +1248,7 @@ struct vc_evidence {
 	bool occupied;         /* an engine found less memory free than it was told to take */
 	bool masked;           /* a library failed as it does when memory is short, among others */
 	bool no_expandable_segments; /* the platform does not have them */
+	bool buffer_limited;         /* the driver allows no single buffer of this size */
 	enum vc_memory memory;
 	enum vc_software software;
 	enum vc_stage stage;
@@ -1255,6 +1257,7 @@ struct vc_evidence {
 	uint32_t known;
 	uint64_t total_bytes, requested_bytes;
 	uint64_t allocated_bytes; /* live tensors */
+	uint64_t peak_bytes;      /* of live tensors, since the start */
 	uint64_t reserved_bytes;  /* held by the allocator, tensors included */
 	uint64_t free_bytes;      /* on the GPU */
 	uint64_t process_bytes;   /* of the failing process, as the driver counts */

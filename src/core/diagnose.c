@@ -333,8 +333,44 @@ static bool by_start(const struct vc_evidence *evidence, struct vc_diagnosis *di
 	return false;
 }
 
+/* A summary without the failing request: what was live at most against what was held. */
+static bool by_summary(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)
+{
+	uint64_t live = evidence->allocated_bytes;
+
+	if (!evidence->out_of_memory || knows(evidence, VC_KNOWS_REQUESTED) ||
+	    !knows(evidence, VC_KNOWS_ALLOCATED | VC_KNOWS_RESERVED)) {
+		return false;
+	}
+	if (knows(evidence, VC_KNOWS_PEAK) && evidence->peak_bytes > live) {
+		live = evidence->peak_bytes;
+	}
+	if (evidence->reserved_bytes / 4 * 3 > live) {
+		return conclude(diagnosis, VC_CAUSE_FRAGMENTATION, VC_CONFIDENCE_MEDIUM,
+		                "The allocator holds much more than tensors ever used, and still "
+		                "had to fail.");
+	}
+	return conclude(diagnosis, VC_CAUSE_CAPACITY, VC_CONFIDENCE_LOW,
+	                "Tensors used nearly all that the allocator holds.");
+}
+
+/* Engines fill the GPU as they start; what they cannot place then came on top. */
+static bool by_start_of_engine(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)
+{
+	bool engine = evidence->software >= VC_SOFTWARE_TGI;
+
+	if (live_permille(evidence) > 0 || !engine || !evidence->out_of_memory ||
+	    (evidence->stage != VC_STAGE_GRAPHS && evidence->stage != VC_STAGE_CACHE)) {
+		return false;
+	}
+	return conclude(diagnosis, VC_CAUSE_CAPACITY, VC_CONFIDENCE_MEDIUM,
+	                "The engine had filled its share of the GPU, and the last steps of its "
+	                "start need more.");
+}
+
 static bool by_fill(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)
 {
+	const uint64_t small = 512u << 20;
 	uint64_t live = live_permille(evidence);
 
 	if (live > 920) {
@@ -342,11 +378,15 @@ static bool by_fill(const struct vc_evidence *evidence, struct vc_diagnosis *dia
 		                "Live tensors and the request fill the GPU; context and libraries "
 		                "take the rest.");
 	}
-	if (live > 0) {
-		return conclude(diagnosis, VC_CAUSE_CAPACITY,
-		                live > 500 ? VC_CONFIDENCE_MEDIUM : VC_CONFIDENCE_LOW,
+	if (live > 500) {
+		return conclude(diagnosis, VC_CAUSE_CAPACITY, VC_CONFIDENCE_MEDIUM,
 		                "Little is free or idle: live tensors and what the process holds "
 		                "outside PyTorch leave no room for the request.");
+	}
+	if (live > 0) {
+		return conclude(diagnosis, VC_CAUSE_UNKNOWN, VC_CONFIDENCE_LOW,
+		                "Less than half of the GPU is live tensors; who holds the rest is "
+		                "not said.");
 	}
 	if (evidence->used.kind == VC_TREND_PLATEAU || ended_full(evidence)) {
 		return conclude(
@@ -354,6 +394,17 @@ static bool by_fill(const struct vc_evidence *evidence, struct vc_diagnosis *dia
 		        evidence->used_samples > 1 ? VC_CONFIDENCE_MEDIUM : VC_CONFIDENCE_LOW,
 		        "Memory in use rose at once and stayed near the GPU's size until it "
 		        "failed.");
+	}
+	if (evidence->buffer_limited) {
+		return conclude(diagnosis, VC_CAUSE_UNKNOWN, VC_CONFIDENCE_LOW,
+		                "One buffer is larger than the driver allows in one piece; the "
+		                "memory as a whole may be enough.");
+	}
+	if (knows(evidence, VC_KNOWS_REQUESTED) && evidence->requested_bytes < small) {
+		return conclude(
+		        diagnosis, VC_CAUSE_UNKNOWN, VC_CONFIDENCE_LOW,
+		        "A small request failed: the GPU was full, but who filled it is not "
+		        "said.");
 	}
 	if (knows(evidence, VC_KNOWS_REQUESTED)) {
 		return conclude(diagnosis, VC_CAUSE_CAPACITY, VC_CONFIDENCE_LOW,
@@ -366,7 +417,8 @@ static bool by_fill(const struct vc_evidence *evidence, struct vc_diagnosis *dia
 static void diagnose_failure(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)
 {
 	static bool (*const rules[])(const struct vc_evidence *, struct vc_diagnosis *) = {
-		by_capacity, by_pieces, by_start, by_theory, by_fill,
+		by_capacity, by_pieces,  by_start, by_start_of_engine,
+		by_theory,   by_summary, by_fill,
 	};
 
 	if (!theory_exceeds(evidence) && by_trend(evidence, diagnosis)) {

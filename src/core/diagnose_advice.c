@@ -319,6 +319,11 @@ static void advise_unknown(const struct vc_evidence *evidence, struct vc_diagnos
 		advise(diagnosis, "Add the whole message: capacity, allocated and reserved memory "
 		                  "stand in it.");
 	}
+	if (evidence->out_of_memory) {
+		advise(diagnosis,
+		       "Run nvidia-smi while the job runs: it shows which processes hold "
+		       "the GPU.");
+	}
 	advise(diagnosis, "Add torch.cuda.memory_summary() from just before the failure, or "
 	                  "nvidia-smi readings of at least ten steps.");
 }

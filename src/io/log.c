@@ -61,6 +61,8 @@ static uint64_t *member_of(struct vc_evidence *evidence, uint32_t member)
 		return &evidence->limit_bytes;
 	case VC_KNOWS_START_FREE:
 		return &evidence->start_free_bytes;
+	case VC_KNOWS_PEAK:
+		return &evidence->peak_bytes;
 	default:
 		return &evidence->used_bytes;
 	}
@@ -69,7 +71,7 @@ static uint64_t *member_of(struct vc_evidence *evidence, uint32_t member)
 void log_know(struct log *log, uint32_t member, uint64_t bytes)
 {
 	/* What a program holds changes until it fails; the rest is said once. */
-	const uint32_t changing = VC_KNOWS_ALLOCATED | VC_KNOWS_RESERVED;
+	const uint32_t changing = VC_KNOWS_ALLOCATED | VC_KNOWS_RESERVED | VC_KNOWS_PEAK;
 
 	if (log->message_done || ((log->evidence.known & member) && !(member & changing))) {
 		return;
@@ -81,8 +83,10 @@ void log_know(struct log *log, uint32_t member, uint64_t bytes)
 static void host_ran_out(struct log *log, enum vc_memory memory, bool certain)
 {
 	struct vc_evidence *evidence = &log->evidence;
+	bool told = (evidence->known & VC_KNOWS_REQUESTED) || log->message.phrase;
 
-	if (certain && !log->host_certain && !evidence->out_of_memory) {
+	/* A failure on the GPU without figures may be the other's echo. */
+	if (certain && !log->host_certain && !(evidence->out_of_memory && told)) {
 		evidence->memory = memory;
 		log->host_certain = true;
 	} else if (!certain && !log->host_certain && !evidence->out_of_memory &&
@@ -117,6 +121,9 @@ static void happen(struct log *log, enum log_event event)
 		break;
 	case LOG_MASKED:
 		evidence->masked = true;
+		break;
+	case LOG_BUFFER_LIMIT:
+		evidence->buffer_limited = true;
 		break;
 	case LOG_RETRIED:
 		forget_failure(log);
@@ -274,7 +281,8 @@ static const struct log_gpu *telling_gpu(const struct log *log)
 		const struct log_gpu *gpu = &log->gpus[i];
 		bool rises;
 
-		if (!gpu->seen) {
+		if (!gpu->seen || (gpu->key == LOG_UNITLESS &&
+		                   (log->recognized || gpu->used.count < VC_TREND_LEAST_SAMPLES))) {
 			continue;
 		}
 		rises = vc_series_trend(&gpu->used).kind == VC_TREND_RISING;

@@ -19,7 +19,8 @@ enum {
 	LOG_MAX_LINE = 16384,   /* what is longer is read as several lines */
 	LOG_MAX_MESSAGE = 4096, /* of one message over several lines */
 	LOG_MESSAGE_LINES = 12, /* behind its first */
-	LOG_MAX_PHRASES = 400
+	LOG_MAX_PHRASES = 400,
+	LOG_UNITLESS = 1000 /* the key of readings without unit, below those of names */
 };
 
 struct log;
@@ -38,16 +39,17 @@ typedef void log_reader(struct log *log, const struct log_hit *hit);
 /* What a phrase says of a failure. */
 enum log_event {
 	LOG_NO_EVENT,
-	LOG_FAILED,    /* an allocation on the GPU failed */
-	LOG_REFUSED,   /* no room for a cache of the wanted size: it would never have fitted */
-	LOG_OCCUPIED,  /* less is free at the start than the engine was told to take */
-	LOG_MASKED,    /* a library failed, as it does when memory is short */
-	LOG_RETRIED,   /* what failed was tried again in another way */
-	LOG_HOST,      /* the host's memory ended */
-	LOG_HOST_HINT, /* a process was killed, as it is when the host's memory ends */
-	LOG_SHARED,    /* the host's shared memory ended */
-	LOG_ON_CHIP,   /* not VRAM, whatever the wording */
-	LOG_POOL       /* requests fill the engine's own cache */
+	LOG_FAILED,       /* an allocation on the GPU failed */
+	LOG_REFUSED,      /* no room for a cache of the wanted size: it would never have fitted */
+	LOG_OCCUPIED,     /* less is free at the start than the engine was told to take */
+	LOG_MASKED,       /* a library failed, as it does when memory is short */
+	LOG_BUFFER_LIMIT, /* one buffer is larger than the driver allows */
+	LOG_RETRIED,      /* what failed was tried again in another way */
+	LOG_HOST,         /* the host's memory ended */
+	LOG_HOST_HINT,    /* a process was killed, as it is when the host's memory ends */
+	LOG_SHARED,       /* the host's shared memory ended */
+	LOG_ON_CHIP,      /* not VRAM, whatever the wording */
+	LOG_POOL          /* requests fill the engine's own cache */
 };
 
 struct log_phrase {

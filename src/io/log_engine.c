@@ -153,7 +153,7 @@ static void read_killed(struct log *log, const struct log_hit *hit)
 	while (before > hit->line && before[-1] == ' ') {
 		before--;
 	}
-	if ((before == hit->line && *rest == '\0') ||
+	if ((*rest == '\0' && (before == hit->line || before[-1] == ':')) ||
 	    (before > hit->line && before[-1] >= '0' && before[-1] <= '9' &&
 	     rest > hit->behind + 4)) {
 		log->recognized++;
@@ -176,6 +176,8 @@ static void read_killed(struct log *log, const struct log_hit *hit)
 
 static const struct log_phrase phrases[] = {
 	{ "No available memory for the cache blocks", VLLM, .event = LOG_REFUSED,
+	  .stage = VC_STAGE_CACHE },
+	{ "larger than the available KV cache memory", VLLM, .event = LOG_REFUSED,
 	  .stage = VC_STAGE_CACHE },
 	{ "max seq len (", VLLM, .stage = VC_STAGE_CACHE, .read = read_length, .collects = true },
 	{ "Free memory on device", VLLM, .read = read_startup, .collects = true },
@@ -229,6 +231,7 @@ static const struct log_phrase phrases[] = {
 	{ "using device ", LLAMACPP, .read = read_llamacpp_device },
 	{ "ggml_vulkan: Device memory allocation of size ", LLAMACPP, REQUESTED,
 	  .event = LOG_FAILED },
+	{ "Requested buffer size exceeds device", LLAMACPP, .event = LOG_BUFFER_LIMIT },
 	{ "ErrorOutOfDeviceMemory", LLAMACPP, .event = LOG_FAILED },
 	{ "kIOGPUCommandBufferCallbackErrorOutOfMemory", LLAMACPP, .event = LOG_FAILED },
 	{ "ggml_aligned_malloc: insufficient memory", LLAMACPP, .event = LOG_HOST },
@@ -261,11 +264,8 @@ static const struct log_phrase phrases[] = {
 	{ "cupy.cuda.memory.OutOfMemoryError", CUDA, .event = LOG_FAILED },
 	{ " bytes (allocated so far: ", CUDA, .member = VC_KNOWS_ALLOCATED },
 
-	{ "CUDA error: out of memory", CUDA, .event = LOG_FAILED },
-	{ "CUDA error (2): out of memory", CUDA, .event = LOG_FAILED },
-	{ "cuda runtime error (2) : out of memory", CUDA, .event = LOG_FAILED },
-	{ "CUDA driver error: out of memory", CUDA, .event = LOG_FAILED },
-	{ "HIP error: out of memory", CUDA, .event = LOG_FAILED },
+	/* "CUDA error: out of memory", "cuda runtime error (2) : out of memory", and more */
+	{ ": out of memory", CUDA, .event = LOG_FAILED },
 	{ "hipErrorOutOfMemory", CUDA, .event = LOG_FAILED },
 	{ "CUDA_ERROR_OUT_OF_MEMORY", CUDA, .event = LOG_FAILED },
 	{ "cudaErrorMemoryAllocation", CUDA, .event = LOG_FAILED },
@@ -298,6 +298,8 @@ static const struct log_phrase phrases[] = {
 	{ "Cannot allocate memory", HOST, .event = LOG_HOST_HINT },
 	{ "std::bad_alloc", HOST, .event = LOG_HOST_HINT },
 	{ "exitcode : -9", HOST, .event = LOG_HOST_HINT },
+	{ "exitcode: -9", HOST, .event = LOG_HOST_HINT },
+	{ "exit code 137", HOST, .event = LOG_HOST_HINT },
 	{ "Signal 9 (SIGKILL)", HOST, .event = LOG_HOST_HINT },
 	{ "killed by signal: Killed", HOST, .event = LOG_HOST_HINT },
 	{ "Killed", .read = read_killed },

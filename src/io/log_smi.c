@@ -35,6 +35,9 @@ static void reading(struct log *log, uint32_t key, uint64_t used, uint64_t total
 		gpu->total_bytes = total;
 	}
 	vc_series_add(&gpu->used, used);
+	if (key == LOG_UNITLESS) {
+		return; /* any column of numbers looks so */
+	}
 	log->recognized++;
 	if (log->evidence.software < VC_SOFTWARE_NVIDIA_SMI) {
 		log->evidence.software = VC_SOFTWARE_NVIDIA_SMI;
@@ -308,6 +311,33 @@ static void monitor_row(struct log *log, const char *line)
 	}
 }
 
+/*
+ * "12345 MiB" or "12345" alone: a query of memory.used without header; with ", 24576" behind it
+ * the total. What has no unit is MiB, and counts only where nothing else is read.
+ */
+static void plain_row(struct log *log, const char *at)
+{
+	size_t digits = strspn(at, "0123456789.");
+	uint64_t used, total = 0;
+	const char *end = at + digits;
+	bool unit = log_amount(at, &used, &end);
+
+	if (!unit && (!log_count(at, &used) || used > 1u << 24 || at[digits - 1] == '.')) {
+		return;
+	}
+	if (*end == ',') {
+		const char *second = end + 1 + strspn(end + 1, " ");
+
+		end = second + strspn(second, "0123456789");
+		if (unit || !log_count(second, &total) || used > total || total > 1u << 24) {
+			return;
+		}
+	}
+	if (end[strspn(end, " ")] == '\0') {
+		reading(log, unit ? 0 : LOG_UNITLESS, unit ? used : used << 20, total << 20);
+	}
+}
+
 void log_smi_row(struct log *log, const char *line)
 {
 	const char *at = line + strspn(line, " ");
@@ -321,6 +351,8 @@ void log_smi_row(struct log *log, const char *line)
 		csv_row(log, at);
 	} else if (log->columns.monitor) {
 		monitor_row(log, at);
+	} else {
+		plain_row(log, at);
 	}
 }
 
@@ -330,6 +362,7 @@ static const struct log_phrase phrases[] = {
 	{ "GeForce ", .read = read_table_name },
 	{ "Quadro ", .read = read_table_name },
 	{ "MiB /", .read = read_table },
+	{ "MiB/", .read = read_table },
 	{ "VRAM Total Memory (B):", .read = read_rocm },
 	{ "VRAM Total Used Memory (B):", .read = read_rocm },
 	{ "memory.used", .read = read_csv_header },

@@ -121,6 +121,9 @@ static void skip(struct log *log, char c)
 
 static void take(struct log *log, char c)
 {
+	if (c == '\0') {
+		return;
+	}
 	if (log->text.state != LOG_TEXT) {
 		skip(log, c);
 		return;
@@ -131,8 +134,6 @@ static void take(struct log *log, char c)
 		return;
 	}
 	switch (c) {
-	case '\0':
-		break;
 	case '\n':
 	case '\r':
 		end_line(log);

@@ -130,16 +130,15 @@ static bool mac_amount(const char *text, const char *phrase, uint64_t *bytes)
 /* "(MPS allocated: 17.15 GB, other allocations: 1.19 GB, max allowed: 18.13 GB). Tried to ..." */
 static void read_mac(struct log *log, const struct log_hit *hit)
 {
-	uint64_t bytes;
+	uint64_t bytes, more = 0;
 
 	if (mac_amount(hit->line, "max allowed: ", &bytes)) {
 		log_know(log, VC_KNOWS_LIMIT, bytes);
 	}
+	/* The others are this process's too: what Metal holds for it outside the allocator. */
 	if (mac_amount(hit->line, "MPS allocated: ", &bytes)) {
-		log_know(log, VC_KNOWS_ALLOCATED, bytes);
-	}
-	if (mac_amount(hit->line, "other allocations: ", &bytes)) {
-		log_know(log, VC_KNOWS_OTHERS, bytes);
+		mac_amount(hit->line, "other allocations: ", &more);
+		log_know(log, VC_KNOWS_ALLOCATED, bytes + more);
 	}
 	if (mac_amount(hit->line, "Tried to allocate ", &bytes)) {
 		log_know(log, VC_KNOWS_REQUESTED, bytes);
@@ -147,16 +146,40 @@ static void read_mac(struct log *log, const struct log_hit *hit)
 	}
 }
 
-/* The amount stands on the next line, behind a colon; where no limit is set it is absurd. */
-static void read_fraction(struct log *log, const struct log_hit *hit)
+/* The amount behind a label, blanks, and a colon. */
+static bool labelled(const char *text, const char *label, uint64_t *bytes)
 {
-	const char *colon = strchr(hit->behind, ':'), *end;
+	const char *at = strstr(text, label), *end;
+
+	if (!at) {
+		return false;
+	}
+	at += strlen(label);
+	at += strspn(at, " ");
+	return *at == ':' && log_amount(at + 1 + strspn(at + 1, " "), bytes, &end);
+}
+
+/* backend:cudaMallocAsync; where no limit is set the last amount is absurd. */
+static void read_async(struct log *log, const struct log_hit *hit)
+{
+	static const struct {
+		const char *label;
+		uint32_t member;
+	} rows[] = {
+		{ "Currently allocated", VC_KNOWS_ALLOCATED },
+		{ "Requested", VC_KNOWS_REQUESTED },
+		{ "Device limit", VC_KNOWS_TOTAL },
+		{ "Free (according to CUDA)", VC_KNOWS_FREE },
+		{ "user-supplied memory fraction)", VC_KNOWS_LIMIT },
+	};
 	uint64_t bytes;
 
-	if (colon && log_amount(colon + 1 + strspn(colon + 1, " "), &bytes, &end) &&
-	    bytes < 1ull << 56) {
-		log_know(log, VC_KNOWS_LIMIT, bytes);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (labelled(hit->line, rows[i].label, &bytes) && bytes < 1ull << 56) {
+			log_know(log, rows[i].member, bytes);
+		}
 	}
+	log->message_done = (log->evidence.known & VC_KNOWS_REQUESTED) != 0;
 }
 
 /* The variable that sets the allocator was renamed for each platform, and in 2.9 for all. */
@@ -210,7 +233,7 @@ static void read_allocated_row(struct log *log, const struct log_hit *hit)
 
 	if (summary_cells(hit->behind, &current, &peak)) {
 		sample(log, &log->allocated, VC_KNOWS_ALLOCATED, current);
-		sample(log, &log->peak, 0, peak);
+		sample(log, &log->peak, VC_KNOWS_PEAK, peak);
 	}
 }
 
@@ -260,7 +283,7 @@ static void read_peak(struct log *log, const struct log_hit *hit)
 	uint64_t value;
 
 	if (statistic(hit, &value)) {
-		sample(log, &log->peak, 0, value);
+		sample(log, &log->peak, VC_KNOWS_PEAK, value);
 	}
 }
 
@@ -295,7 +318,7 @@ static void read_deepspeed(struct log *log, const struct log_hit *hit)
 		sample(log, &log->allocated, VC_KNOWS_ALLOCATED, bytes);
 	}
 	if (binary_after(hit->line, "Max_MA ", "GiB", &bytes)) {
-		sample(log, &log->peak, 0, bytes);
+		sample(log, &log->peak, VC_KNOWS_PEAK, bytes);
 	}
 	if (binary_after(hit->line, " CA ", "GiB", &bytes)) {
 		sample(log, &log->reserved, VC_KNOWS_RESERVED, bytes);
@@ -311,10 +334,20 @@ static void read_megatron(struct log *log, const struct log_hit *hit)
 		sample(log, &log->allocated, VC_KNOWS_ALLOCATED, bytes);
 	}
 	if (binary_after(hit->line, "| max allocated: ", "MiB", &bytes)) {
-		sample(log, &log->peak, 0, bytes);
+		sample(log, &log->peak, VC_KNOWS_PEAK, bytes);
 	}
 	if (binary_after(hit->line, "| reserved: ", "MiB", &bytes)) {
 		sample(log, &log->reserved, VC_KNOWS_RESERVED, bytes);
+	}
+}
+
+/* mmcv's "memory: 6814", the highest so far in MB of 2^20 bytes. */
+static void read_mmcv(struct log *log, const struct log_hit *hit)
+{
+	uint64_t mega;
+
+	if (log_count(hit->behind, &mega) && mega < 1u << 30) {
+		sample(log, &log->peak, VC_KNOWS_PEAK, mega << 20);
 	}
 }
 
@@ -324,7 +357,7 @@ static void read_highest(struct log *log, const struct log_hit *hit)
 	uint64_t bytes;
 
 	if (log_bytes(hit->behind, &bytes)) {
-		sample(log, &log->peak, 0, bytes);
+		sample(log, &log->peak, VC_KNOWS_PEAK, bytes);
 	}
 }
 
@@ -340,14 +373,8 @@ static const struct log_phrase phrases[] = {
 	{ "Tried to allocate ", TORCH, .read = read_message, .collects = true },
 	{ "MPS backend out of memory", TORCH, .event = LOG_FAILED, .read = read_mac,
 	  .collects = true },
-	/* the allocator backend:cudaMallocAsync, on lines of their own */
-	{ "would exceed allowed memory. (out of memory)", TORCH, .event = LOG_FAILED },
-	{ "Currently allocated     :", .member = VC_KNOWS_ALLOCATED },
-	{ "Requested               :", .member = VC_KNOWS_REQUESTED },
-	{ "Device limit            :", .member = VC_KNOWS_TOTAL },
-	{ "Free (according to CUDA):", .member = VC_KNOWS_FREE },
-	{ "PyTorch limit (set by user-supplied memory fraction)", .read = read_fraction,
-	  .collects = true },
+	{ "would exceed allowed memory. (out of memory)", TORCH, .event = LOG_FAILED,
+	  .read = read_async, .collects = true },
 	{ "PYTORCH_CUDA_ALLOC_CONF", .read = read_variable },
 	{ "PYTORCH_HIP_ALLOC_CONF", .read = read_variable },
 	{ "PYTORCH_ALLOC_CONF", .read = read_variable },
@@ -361,6 +388,7 @@ static const struct log_phrase phrases[] = {
 	{ "num_ooms", TORCH, .read = read_count_of_failures },
 	{ " Max_MA ", TORCH, .stage = VC_STAGE_TRAINING, .read = read_deepspeed },
 	{ "memory (MB) | allocated: ", TORCH, .stage = VC_STAGE_TRAINING, .read = read_megatron },
+	{ ", memory: ", TORCH, .stage = VC_STAGE_TRAINING, .read = read_mmcv },
 	{ "max_mem: ", TORCH, .stage = VC_STAGE_TRAINING, .read = read_highest },
 };
 

@@ -157,7 +157,7 @@ static const struct report reports[] = {
 	  "W tensorflow/core/common_runtime/bfc_allocator.cc:275] Ran out of memory trying to "
 	  "allocate "
 	  "24.38MiB.  See logs for memory state.",
-	  VC_CAUSE_CAPACITY, VC_CONFIDENCE_LOW },
+	  UNSURE },
 	{ "Azure/MachineLearningNotebooks#880",
 	  "(0) Resource exhausted: OOM when allocating tensor with shape[16,112,112,147] and type "
 	  "float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
