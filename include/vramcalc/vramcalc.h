@@ -916,7 +916,8 @@ enum vc_solve_field {
 	VC_SOLVE_SEQUENCE_LENGTH,
 	VC_SOLVE_CONCURRENCY,
 	VC_SOLVE_LORA_RANK,
-	VC_SOLVE_GPUS, /* the smallest number: tensor ranks for inference, ZeRO-3 for training */
+	VC_SOLVE_LORAS, /* adapters that are served */
+	VC_SOLVE_GPUS,  /* the smallest number: tensor ranks for inference, ZeRO-3 for training */
 	VC_SOLVE_FIELD_COUNT
 };
 /* The spec's name of the field: "workload.batch_size"; VC_SOLVE_GPUS is "hardware.max_gpus". */
@@ -927,11 +928,13 @@ struct vc_solution {
 	uint64_t bytes_at_value; /* what one GPU must offer at this value; at 1 when value is 0 */
 	uint64_t bytes_at_next;  /* at the next value up (GPUs: down), which does not fit; else 0 */
 	uint64_t limit_bytes;    /* what the GPU offers */
+	bool any; /* the field changes nothing: `value` is only where the search ended */
 };
 
 /*
  * Searches the ledger, which grows with every field but the number of GPUs, for the last value
- * whose need the GPU offers. A value that nothing bounds below 2^40 is given as 2^40.
+ * whose need the GPU offers. A value that nothing bounds below the end of the field's range (2^40
+ * for sequences and tokens) is given as that end.
  */
 enum vc_status vc_solve(const struct vc_request *request, const struct vc_gpu *gpu,
                         enum vc_solve_field field, struct vc_solution *solution,

@@ -39,6 +39,7 @@ static const char *solve_choice(size_t index)
 		[VC_SOLVE_SEQUENCE_LENGTH] = "sequence_length",
 		[VC_SOLVE_CONCURRENCY] = "concurrency",
 		[VC_SOLVE_LORA_RANK] = "lora_rank",
+		[VC_SOLVE_LORAS] = "max_loras",
 		[VC_SOLVE_GPUS] = "gpus",
 	};
 

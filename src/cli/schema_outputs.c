@@ -123,7 +123,7 @@ static const struct schema_field pack_fields[] = {
 
 static const struct schema_field solve_fields[] = {
 	SCHEMA("vramcalc/solve/v1"),          MUST("gpu", SCHEMA_TEXT),
-	MUST("field", SCHEMA_TEXT),           MUST("value", SCHEMA_BYTES),
+	MUST("field", SCHEMA_TEXT),           MUST_OR_NULL("value", SCHEMA_BYTES),
 	MUST("bytes_at_value", SCHEMA_BYTES), MUST("bytes_at_next", SCHEMA_BYTES),
 	MUST("limit_bytes", SCHEMA_BYTES),
 };

@@ -17,15 +17,19 @@ static void print_json(const struct output *out, const struct vc_gpu *gpu,
 	json_text(&json, "schema", "vramcalc/solve/v1");
 	json_text(&json, "gpu", gpu->id);
 	json_text(&json, "field", vc_solve_field_name(field));
-	json_u64(&json, "value", solution->value);
+	if (solution->any) {
+		json_null(&json, "value");
+	} else {
+		json_u64(&json, "value", solution->value);
+	}
 	json_u64(&json, "bytes_at_value", solution->bytes_at_value);
 	json_u64(&json, "bytes_at_next", solution->bytes_at_next);
 	json_u64(&json, "limit_bytes", solution->limit_bytes);
 	json_close(&json, '}');
 }
 
-static void print_text(struct output *out, const struct vc_gpu *gpu, enum vc_solve_field field,
-                       const struct vc_solution *solution)
+static void print_text(struct output *out, const struct vc_gpu *gpu, const struct vc_model *model,
+                       enum vc_solve_field field, const struct vc_solution *solution)
 {
 	char at[64], next[64], limit[64], line[512] = "";
 	const char *name = vc_solve_field_name(field);
@@ -37,6 +41,11 @@ static void print_text(struct output *out, const struct vc_gpu *gpu, enum vc_sol
 		text_append(line, sizeof line,
 		            "%s: none fits: the smallest needs %s, %s offers %s.", name, at,
 		            gpu->name, limit);
+	} else if (solution->any) {
+		text_append(line, sizeof line,
+		            "%s: any value fits: it does not change what is needed, %s of the %s "
+		            "that %s offers.",
+		            name, at, limit, gpu->name);
 	} else {
 		text_append(line, sizeof line,
 		            "%s: %" PRIu64 ": it needs %s of the %s that %s offers", name,
@@ -45,6 +54,11 @@ static void print_text(struct output *out, const struct vc_gpu *gpu, enum vc_sol
 			text_append(line, sizeof line, "; the next value would need %s", next);
 		}
 		text_append(line, sizeof line, ".");
+	}
+	if (field == VC_SOLVE_SEQUENCE_LENGTH && model->max_position_embeddings > 0 &&
+	    solution->value > model->max_position_embeddings) {
+		text_append(line, sizeof line, " The model itself knows %" PRIu64 " positions.",
+		            model->max_position_embeddings);
 	}
 	output_paragraph(out, solution->value ? TONE_PLAIN : TONE_BAD, line, 0);
 }
@@ -73,7 +87,7 @@ static enum exit_status solve(struct session *session, struct output *out,
 	if (out->format == FORMAT_JSON) {
 		print_json(out, gpu, field, &solution);
 	} else {
-		print_text(out, gpu, field, &solution);
+		print_text(out, gpu, request.model, field, &solution);
 	}
 	return solution.value ? EXIT_FITS : EXIT_DOES_NOT_FIT;
 }

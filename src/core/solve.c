@@ -5,15 +5,25 @@
 #include "text.h"
 #include "vramcalc/vramcalc.h"
 
-enum {
-	LARGEST_LOG2 = 40
-};
+/* As far as the search goes: where the spec's own field ends, or past anything that exists. */
+static uint64_t top_of(enum vc_solve_field field)
+{
+	switch (field) {
+	case VC_SOLVE_LORA_RANK:
+		return 100000;
+	case VC_SOLVE_LORAS:
+		return 10000;
+	default:
+		return 1ull << 40;
+	}
+}
 
 static const char *const fields[VC_SOLVE_FIELD_COUNT] = {
 	[VC_SOLVE_BATCH_SIZE] = "workload.batch_size",
 	[VC_SOLVE_SEQUENCE_LENGTH] = "workload.sequence_length",
 	[VC_SOLVE_CONCURRENCY] = "workload.concurrency",
 	[VC_SOLVE_LORA_RANK] = "training.lora.rank",
+	[VC_SOLVE_LORAS] = "engine.max_loras",
 	[VC_SOLVE_GPUS] = "hardware.max_gpus",
 };
 
@@ -42,6 +52,9 @@ static void set(struct vc_request *request, enum vc_solve_field field, uint64_t 
 		break;
 	case VC_SOLVE_LORA_RANK:
 		request->training.lora.rank = (uint32_t)value;
+		break;
+	case VC_SOLVE_LORAS:
+		request->engine.max_loras = (uint32_t)value;
 		break;
 	case VC_SOLVE_GPUS:
 		if (request->workload.task == VC_TASK_TRAINING) {
@@ -79,19 +92,20 @@ static enum vc_status try_value(struct probe *probe, uint64_t value)
 
 static enum vc_status largest(struct probe *probe, struct vc_solution *solution)
 {
-	uint64_t top = probe->field == VC_SOLVE_LORA_RANK ? UINT32_MAX / 2 : 1ull << LARGEST_LOG2;
-	uint64_t good = 0, bad = 1;
+	uint64_t top = top_of(probe->field), good = 0, bad = 1, smallest_need;
 	enum vc_status status = try_value(probe, 1);
 
+	smallest_need = probe->need_bytes;
 	while (status == VC_OK && probe->fits && bad < top) {
 		good = bad;
 		solution->bytes_at_value = probe->need_bytes;
-		bad *= 2;
+		bad = bad < top / 2 ? bad * 2 : top;
 		status = try_value(probe, bad);
 	}
 	if (status == VC_OK && probe->fits) {
 		solution->value = bad;
 		solution->bytes_at_value = probe->need_bytes;
+		solution->any = probe->need_bytes == smallest_need;
 		return VC_OK;
 	}
 	solution->bytes_at_next = probe->need_bytes;

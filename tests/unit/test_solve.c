@@ -68,6 +68,28 @@ static void what_fits_fits_and_one_more_does_not(void **state)
 	}
 }
 
+/* The rule knows no cache without an architecture, and ties training's activations to weights. */
+static void what_changes_nothing_has_no_largest_value(void **state)
+{
+	struct vc_request request = { .model = &model };
+	struct vc_solution solution;
+
+	(void)state;
+	model = (struct vc_model){ .params = 1000000000 };
+	solution = solve(&request, &a10, VC_SOLVE_CONCURRENCY);
+	assert_true(solution.any);
+	/* 1.2 x (2 x 1.2 + 2) GB */
+	assert_u64(solution.bytes_at_value, 5280000000);
+	request.workload.task = VC_TASK_TRAINING;
+	assert_true(solve(&request, &a10, VC_SOLVE_BATCH_SIZE).any);
+	/* adapters of 100,000 x 4096 x 2 x 64: every rank that can be given fits, none for free */
+	shape_decoder(&model, &llama_2_7b);
+	request.training.method = VC_TRAINING_LORA;
+	solution = solve(&request, &a100, VC_SOLVE_LORA_RANK);
+	assert_false(solution.any);
+	assert_true(solution.value < 100000);
+}
+
 static void gpus_are_the_fewest(void **state)
 {
 	struct vc_request request = { .model = &model, .rule.activation_ppm = 1 };
@@ -97,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_room_for_tokens_is_exact),
 		cmocka_unit_test(what_fits_fits_and_one_more_does_not),
+		cmocka_unit_test(what_changes_nothing_has_no_largest_value),
 		cmocka_unit_test(gpus_are_the_fewest),
 		cmocka_unit_test(what_nothing_bounds_ends),
 	};
