@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-	EXPONENT_LIMIT = 9999 /* enough to overflow, or to vanish, whatever the digits are */
+	LEAST_BARE_BYTES = 1000000, /* somebody who writes 24 means 24GB, not 24 bytes */
+	EXPONENT_LIMIT = 9999       /* enough to overflow, or to vanish, whatever the digits are */
 };
 
 struct suffix {
@@ -207,6 +208,10 @@ enum vc_quantity_status vc_quantity_parse(enum vc_quantity kind, const char *tex
 		return VC_QUANTITY_NEGATIVE;
 	}
 	status = evaluate(&number, suffix, &exact);
+	if (status == VC_QUANTITY_OK && kind == VC_QUANTITY_BYTES && !suffix->name[0] &&
+	    exact > 0 && exact < LEAST_BARE_BYTES) {
+		return VC_QUANTITY_NO_UNIT;
+	}
 	*value = status == VC_QUANTITY_OK ? exact : *value;
 	return status;
 }
@@ -267,6 +272,9 @@ char *vc_quantity_format(enum vc_quantity kind, uint64_t value, char text[VC_QUA
 		return text;
 	}
 	(void)write_decimal(value, 0, 0, text);
+	if (kind == VC_QUANTITY_BYTES && value > 0 && value < LEAST_BARE_BYTES) {
+		(void)strncat(text, "B", VC_QUANTITY_TEXT - 1 - strlen(text));
+	}
 	plain = strlen(text);
 	for (; suffix->name; suffix++) {
 		if (write_with_suffix(suffix, value, candidate) && strlen(candidate) < plain &&

@@ -8,7 +8,8 @@
 
 enum vc_quantity {
 	VC_QUANTITY_COUNT, /* k M B G T are powers of 10^3, Ki Mi Gi Ti of 2^10: 7B, 128k, 128Ki */
-	VC_QUANTITY_BYTES, /* B kB MB GB TB and KiB MiB GiB TiB; a bare number is bytes: 24GB */
+	VC_QUANTITY_BYTES, /* B kB MB GB TB and KiB MiB GiB TiB; bare, a million bytes or more: 24GB
+	                    */
 	VC_QUANTITY_PPM,   /* a plain decimal in millionths: 0.9 is 900000 */
 	VC_QUANTITY_MICROS /* the same, for money: 1.25 is 1250000 */
 };
@@ -16,6 +17,7 @@ enum vc_quantity {
 enum vc_quantity_status {
 	VC_QUANTITY_OK,
 	VC_QUANTITY_MALFORMED, /* not a number with a known suffix */
+	VC_QUANTITY_NO_UNIT,   /* bytes that must be meant in another unit */
 	VC_QUANTITY_NEGATIVE,
 	VC_QUANTITY_FRACTION, /* not a whole number of the smallest unit */
 	VC_QUANTITY_TOO_LARGE /* above 2^63-1 */

@@ -30,6 +30,7 @@ static void check_quantity(const struct vc_spec_field *field, const struct vc_gu
 {
 	static const char *const problems[] = {
 		[VC_QUANTITY_MALFORMED] = "is not a number",
+		[VC_QUANTITY_NO_UNIT] = "has no unit",
 		[VC_QUANTITY_NEGATIVE] = "is negative",
 		[VC_QUANTITY_FRACTION] = "is not a whole number",
 		[VC_QUANTITY_TOO_LARGE] = "is too large",
@@ -44,7 +45,8 @@ static void check_quantity(const struct vc_spec_field *field, const struct vc_gu
 	}
 	vc_quantity_format(kind, field->minimum, low);
 	vc_quantity_format(kind, field->maximum, high);
-	if (status == VC_QUANTITY_MALFORMED || status == VC_QUANTITY_FRACTION) {
+	if (status == VC_QUANTITY_MALFORMED || status == VC_QUANTITY_NO_UNIT ||
+	    status == VC_QUANTITY_FRACTION) {
 		refuse(scalar, errors, problems[status], vc_quantity_expected(kind));
 		return;
 	}
