@@ -190,16 +190,14 @@ static void append(struct text_list *list, const char *text)
 	list->items[list->count++] = text;
 }
 
-/* "batch-size" and "8" become "workload.batch_size=8". */
+/* "batch-size" and "8" become "--batch-size:workload.batch_size=8". */
 static void append_setting(struct parser *p, const struct option_row *row, const char *text)
 {
-	size_t field = strlen(row->field), value = strlen(text);
+	size_t room = strlen(row->name) + strlen(row->field) + strlen(text) + sizeof "--:=";
 
-	memcpy(p->compose, row->field, field);
-	p->compose[field] = '=';
-	memcpy(p->compose + field + 1, text, value + 1);
+	(void)snprintf(p->compose, room, "--%s:%s=%s", row->name, row->field, text);
 	append(&p->arguments->settings, p->compose);
-	p->compose += field + value + 2;
+	p->compose += room;
 }
 
 static bool set_option(struct parser *p, const struct option_row *row, const char *text)
@@ -296,15 +294,15 @@ static bool allocate(struct arguments *arguments, int argc, char **argv)
 {
 	struct text_list *lists[] = { &arguments->gpus, &arguments->catalogs, &arguments->vary,
 		                      &arguments->settings, &arguments->operands };
-	size_t words = (size_t)argc + 1, length = 0, longest_field = 0;
+	size_t words = (size_t)argc + 1, length = 0, longest_prefix = 0;
 
 	for (const struct option_row *row = option_table; row->name; row++) {
-		size_t field = row->field ? strlen(row->field) : 0;
+		size_t prefix = row->field ? strlen(row->name) + strlen(row->field) : 0;
 
-		longest_field = field > longest_field ? field : longest_field;
+		longest_prefix = prefix > longest_prefix ? prefix : longest_prefix;
 	}
 	for (int i = 0; i < argc; i++) {
-		length += strlen(argv[i]) + longest_field + 2;
+		length += strlen(argv[i]) + longest_prefix + sizeof "--:=";
 	}
 	arguments->texts = malloc(words * (sizeof lists / sizeof *lists) * sizeof(char *));
 	arguments->composed = malloc(length + 1);

@@ -19,17 +19,14 @@ static bool wrong(FILE *errors, const char *word, const char *what)
 
 static bool add(struct variation *variation, const char *value, size_t length)
 {
-	size_t field = strlen(variation->field);
-	char *setting = malloc(field + length + 2);
+	size_t room = strlen(variation->field) + length + sizeof "--vary:=";
+	char *setting = malloc(room);
 
 	if (!setting || variation->count == VARY_VALUES) {
 		free(setting);
 		return false;
 	}
-	memcpy(setting, variation->field, field);
-	setting[field] = '=';
-	memcpy(setting + field + 1, value, length);
-	setting[field + 1 + length] = '\0';
+	(void)snprintf(setting, room, "--vary:%s=%.*s", variation->field, (int)length, value);
 	variation->settings[variation->count++] = setting;
 	return true;
 }

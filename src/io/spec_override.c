@@ -9,7 +9,6 @@
 #include <string.h>
 
 static const char architecture[] = "model.architecture";
-static const struct vc_place set_option = { .file = "--set" };
 
 static const cyaml_schema_value_t free_value = { .type = CYAML_IGNORE };
 
@@ -24,38 +23,58 @@ static const char *architecture_key(const char *path)
 	return path[length] == '.' ? path + length + 1 : path[length] ? NULL : "";
 }
 
-static bool refuse_path(const char *path, struct vc_error_list *errors)
+static struct vc_place place_of(const struct vc_override *override)
 {
-	const char *nearest = vc_spec_field_nearest(path);
+	return (struct vc_place){ .file = override->origin };
+}
+
+static bool refuse_path(const struct vc_override *override, struct vc_error_list *errors)
+{
+	const struct vc_place place = place_of(override);
+	const char *path = override->path, *nearest = vc_spec_field_nearest(path);
 
 	if (nearest) {
-		vc_errors_add(errors, &set_option, path, "unknown field (did you mean '%s'?)",
-		              nearest);
+		vc_errors_add(errors, &place, path, "unknown field (did you mean '%s'?)", nearest);
 	} else {
-		vc_errors_add(errors, &set_option, path,
+		vc_errors_add(errors, &place, path,
 		              "unknown field (`vramcalc schema` lists the fields)");
 	}
 	return false;
 }
 
+/* Takes the option off the front of an argument. */
+static const char *read_origin(const char *argument, struct vc_override *override)
+{
+	size_t length = strncmp(argument, "--", 2) == 0 ? strcspn(argument, ":=") : 0;
+
+	if (length == 0 || argument[length] != ':' || length >= sizeof override->origin) {
+		memcpy(override->origin, "--set", sizeof "--set");
+		return argument;
+	}
+	memcpy(override->origin, argument, length);
+	override->origin[length] = '\0';
+	return argument + length + 1;
+}
+
 static bool split(const char *argument, struct vc_override *override, struct vc_error_list *errors)
 {
-	const char *equals = strchr(argument, '=');
-	size_t length = equals ? (size_t)(equals - argument) : 0;
+	const char *setting = read_origin(argument, override), *equals = strchr(setting, '=');
+	const struct vc_place place = place_of(override);
+	size_t length = equals ? (size_t)(equals - setting) : 0;
 
 	if (length == 0 || length >= sizeof override->path) {
-		vc_errors_add(errors, &set_option, "",
+		vc_errors_add(errors, &place, "",
 		              "'%.60s' is not FIELD=VALUE (such as "
 		              "workload.batch_size=8)",
-		              argument);
+		              setting);
 		return false;
 	}
-	memcpy(override->path, argument, length);
+	memcpy(override->path, setting, length);
 	override->path[length] = '\0';
 	override->length = strlen(equals + 1);
 	override->text = malloc(override->length + 1);
 	if (!override->text) {
-		vc_errors_add(errors, &set_option, override->path, "does not fit into memory");
+		vc_errors_add(errors, &place, override->path, "does not fit into memory");
 		return false;
 	}
 	memcpy(override->text, equals + 1, override->length + 1);
@@ -67,17 +86,18 @@ static bool check_value(struct vc_override *override, struct vc_error_list *erro
 	struct vc_yaml_wraps wraps = { 0 };
 	struct vc_guard guard = {
 		.schema = override->field ? &override->field->value : &free_value,
-		.file = set_option.file,
+		.file = override->origin,
 		.path = override->path,
 		.placeless = true,
 		.check = vc_spec_check,
 		.tree = &override->tree,
 		.wraps = &wraps,
 	};
+	const struct vc_place place = place_of(override);
 	char *bracketed;
 
 	if (!*override->text) {
-		vc_errors_add(errors, &set_option, override->path,
+		vc_errors_add(errors, &place, override->path,
 		              "has no value (a value, or null for none, is expected)");
 		return false;
 	}
@@ -89,7 +109,7 @@ static bool check_value(struct vc_override *override, struct vc_error_list *erro
 	}
 	bracketed = vc_yaml_bracket(override->text, &override->length, &wraps);
 	if (!bracketed) {
-		vc_errors_add(errors, &set_option, override->path, "does not fit into memory");
+		vc_errors_add(errors, &place, override->path, "does not fit into memory");
 		return false;
 	}
 	free(override->text);
@@ -112,13 +132,15 @@ bool vc_override_read(const char *argument, struct vc_override *override,
 	if (!key) {
 		override->field = vc_spec_slot(NULL, override->path, false, &slot);
 	}
-	known = key || override->field || refuse_path(override->path, errors);
+	known = key || override->field || refuse_path(override, errors);
 	if (!known || !check_value(override, errors)) {
 		vc_override_drop(override);
 		return false;
 	}
 	if (key && !*key && !cJSON_IsObject(override->tree)) {
-		vc_errors_add(errors, &set_option, override->path,
+		const struct vc_place place = place_of(override);
+
+		vc_errors_add(errors, &place, override->path,
 		              "is no mapping (such as {num_hidden_layers: 32})");
 		vc_override_drop(override);
 		return false;

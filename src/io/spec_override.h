@@ -7,7 +7,12 @@
 
 struct cJSON;
 
+enum {
+	VC_OVERRIDE_ORIGIN = 40
+};
+
 struct vc_override {
+	char origin[VC_OVERRIDE_ORIGIN];   /* the option that errors name: "--set" */
 	const cyaml_schema_field_t *field; /* NULL: a key of model.architecture */
 	char path[VC_YAML_PATH];
 	char *text; /* the value, as libcyaml takes it */
@@ -15,7 +20,10 @@ struct vc_override {
 	struct cJSON *tree; /* of a key of model.architecture */
 };
 
-/* Reads and checks "workload.batch_size=8". On failure there is nothing to drop. */
+/*
+ * Reads and checks "workload.batch_size=8", or "--batch-size:workload.batch_size=8" where another
+ * option than --set stands for it. On failure there is nothing to drop.
+ */
 bool vc_override_read(const char *argument, struct vc_override *override,
                       struct vc_error_list *errors);
 

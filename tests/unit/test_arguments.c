@@ -67,9 +67,9 @@ static void fields_are_settings_in_their_order(void **state)
 	(void)state;
 	assert_true(parse(&a, &message, words));
 	assert_u64(a.settings.count, 3);
-	assert_string_equal(a.settings.items[0], "workload.batch_size=8");
+	assert_string_equal(a.settings.items[0], "--batch-size:workload.batch_size=8");
 	assert_string_equal(a.settings.items[1], "model.params=7B");
-	assert_string_equal(a.settings.items[2], "workload.batch_size=16");
+	assert_string_equal(a.settings.items[2], "--batch-size:workload.batch_size=16");
 	arguments_free(&a);
 	free(message);
 }

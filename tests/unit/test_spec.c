@@ -418,6 +418,8 @@ static void overrides_pass_the_same_checks(void **state)
 	(void)state;
 	set("workload.batch_size=0",
 	    "--set: workload.batch_size: '0' is too small (at least 1 is expected)\n");
+	set("--batch-size:workload.batch_size=0",
+	    "--batch-size: workload.batch_size: '0' is too small (at least 1 is expected)\n");
 	set("batch_size=3", "--set: batch_size: unknown field (did you mean "
 	                    "'workload.batch_size'?)\n");
 	set("workload.batch_size", "--set: 'workload.batch_size' is not FIELD=VALUE (such as "

@@ -60,11 +60,11 @@ static void combinations_change_the_last_field_fastest(void **state)
 	assert_true(parse(&variations, words, &message));
 	assert_u64(variations.combinations, 6);
 	variations_at(&variations, 0, settings);
-	assert_string_equal(settings[0], "workload.batch_size=1");
-	assert_string_equal(settings[1], "workload.precision=fp32");
+	assert_string_equal(settings[0], "--vary:workload.batch_size=1");
+	assert_string_equal(settings[1], "--vary:workload.precision=fp32");
 	variations_at(&variations, 4, settings);
-	assert_string_equal(settings[0], "workload.batch_size=2");
-	assert_string_equal(settings[1], "workload.precision=fp16");
+	assert_string_equal(settings[0], "--vary:workload.batch_size=2");
+	assert_string_equal(settings[1], "--vary:workload.precision=fp16");
 	variations_free(&variations);
 	free(message);
 }
