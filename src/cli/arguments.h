@@ -44,6 +44,7 @@ struct arguments {
 	const char *spec;                  /* --spec */
 	const char *columns, *sort_column; /* of compare */
 	const char *output;                /* the file that results go to; NULL: standard output */
+	const char *svg, *html;            /* of plan: the files that pictures go to */
 	uint64_t jobs;
 	const char *junit, *sarif, *base, *max_increase, *policy;
 	bool github, mig, instances;

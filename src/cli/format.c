@@ -20,6 +20,11 @@ const char *format_unit_name(enum byte_unit unit)
 	return units[unit].name;
 }
 
+uint64_t format_unit_bytes(enum byte_unit unit)
+{
+	return units[unit].bytes;
+}
+
 unsigned format_decimals(uint64_t bytes, enum byte_unit unit)
 {
 	switch (unit) {

@@ -22,6 +22,7 @@ enum rounding {
 };
 
 const char *format_unit_name(enum byte_unit unit);
+uint64_t format_unit_bytes(enum byte_unit unit);
 
 /* Digits behind the point that keep a value of this size readable in this unit. */
 unsigned format_decimals(uint64_t bytes, enum byte_unit unit);

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "offer_search.h"
+#include "picture.h"
 #include "plan_folder.h"
 #include "print_text.h"
 #include "report.h"
@@ -19,6 +20,7 @@ struct run {
 	struct output out;
 	struct json_writer json;
 	size_t printed;
+	struct picture_files pictures;
 	struct plan_folder *folder; /* whose files are ranked against each other; NULL: none */
 };
 
@@ -144,6 +146,9 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 	           estimate(&plan, &gpus, candidates)) {
 		plan.listed_all = gpus.count == run->session.catalog.count;
 		status = plan_best(&plan) ? EXIT_FITS : EXIT_DOES_NOT_FIT;
+		if (!picture_files_add(&run->pictures, &plan)) {
+			status = EXIT_WRONG_INPUT;
+		}
 		if (run->folder) {
 			plan_folder_add(run->folder, &plan);
 		} else if (!run->arguments->quiet) {
@@ -233,27 +238,59 @@ static bool means_offers(const struct arguments *arguments)
 	return true;
 }
 
-int plan_command(struct arguments *arguments)
+static bool is_standard_output(const char *path)
 {
-	struct run run = { .arguments = arguments, .session.arguments = arguments };
-	int status = EXIT_FITS;
-	bool array = arguments->json && !arguments->quiet && names_several(arguments);
+	return path && strcmp(path, "-") == 0;
+}
 
-	if (!means_offers(arguments)) {
-		return EXIT_WRONG_INPUT;
+/* What goes to standard output beside a picture would spoil it. */
+static bool make_room_for_picture(struct arguments *arguments)
+{
+	bool svg = is_standard_output(arguments->svg), html = is_standard_output(arguments->html);
+
+	if (svg && html) {
+		fputs("vramcalc plan: --svg -, --html -: one of them may go to standard output\n",
+		      stderr);
+		return false;
 	}
-	output_open(&run.out, arguments);
-	run.json.out = run.out.file;
+	arguments->quiet = arguments->quiet || svg || html;
+	return true;
+}
+
+static int plan_all(struct run *run)
+{
+	const struct arguments *arguments = run->arguments;
+	bool array = arguments->json && !arguments->quiet && names_several(arguments);
+	int status = EXIT_FITS;
+
 	if (array) {
-		json_open(&run.json, NULL, '[');
+		json_open(&run->json, NULL, '[');
 	}
 	for (size_t i = 0; i < arguments->operands.count; i++) {
-		int one = (int)plan_operand(&run, arguments->operands.items[i]);
+		int one = (int)plan_operand(run, arguments->operands.items[i]);
 
 		status = one > status ? one : status;
 	}
 	if (array) {
-		json_close(&run.json, ']');
+		json_close(&run->json, ']');
+	}
+	return status;
+}
+
+int plan_command(struct arguments *arguments)
+{
+	struct run run = { .arguments = arguments, .session.arguments = arguments };
+	int status;
+
+	if (!means_offers(arguments) || !make_room_for_picture(arguments) ||
+	    !picture_files_open(&run.pictures, arguments, names_several(arguments))) {
+		return EXIT_WRONG_INPUT;
+	}
+	output_open(&run.out, arguments);
+	run.json.out = run.out.file;
+	status = plan_all(&run);
+	if (!picture_files_close(&run.pictures)) {
+		status = EXIT_WRONG_INPUT;
 	}
 	session_close(&run.session);
 	return status;

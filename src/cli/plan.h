@@ -44,6 +44,15 @@ void plan_title(const struct plan *plan, char to[PLAN_TEXT]);
 /* Whether it fits, on what, what is left and what that costs. */
 void plan_verdict(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT]);
 
+/*
+ * The sentences that belong below the ledger: the memory to look for and what it comes from, then
+ * phases, host memory and serving where there are such. False past the end.
+ */
+bool plan_remark(const struct plan *plan, enum byte_unit unit, size_t index, char to[PLAN_TEXT]);
+
+/* "weights = P × b = 7000000000 × 2 = 14000000000 B (14 GB)" */
+void plan_formula(const struct vc_line *line, enum byte_unit unit, char to[PLAN_TEXT]);
+
 /* "Weights take most: 74 %." */
 void plan_dominant(const struct plan *plan, char to[PLAN_TEXT]);
 

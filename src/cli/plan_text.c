@@ -50,126 +50,14 @@ static void print_ledger(struct output *out, const struct plan *plan,
 	table_print(out, &table);
 }
 
-static void print_recommended(struct output *out, const struct plan *plan)
-{
-	const struct vc_rule_options *rule = &plan->request.rule;
-	const struct vc_ledger *ledger = &plan->rule;
-	char total[64], overhead[64], need[64], low[64], high[64], margin[40], text[PLAN_TEXT] = "";
-
-	format_quantity(total, sizeof total, ledger->total_bytes, out->unit, ROUND_NEAREST);
-	format_quantity(overhead, sizeof overhead, rule->overhead_bytes, out->unit, ROUND_NEAREST);
-	format_quantity(need, sizeof need, ledger->recommended_bytes, out->unit, ROUND_UP);
-	format_quantity(low, sizeof low, ledger->low_bytes, out->unit, ROUND_NEAREST);
-	format_quantity(high, sizeof high, ledger->high_bytes, out->unit, ROUND_NEAREST);
-	format_ratio(margin, sizeof margin, rule->margin_ppm, 1000000);
-	text_append(text, sizeof text,
-	            "M_rec = %s × (M + %s) = %s × (%s + %s) = %s: the memory to look for.", margin,
-	            overhead, margin, total, overhead, need);
-	if (ledger->low_bytes != ledger->high_bytes) {
-		text_append(text, sizeof text, " M is usually %s to %s.", low, high);
-	}
-	remark(out, text);
-}
-
-static void print_detailed_need(struct output *out, const struct plan *plan)
-{
-	const struct vc_ledger *ledger = &plan->detailed;
-	char need[64], expected[64], text[PLAN_TEXT] = "";
-
-	format_quantity(need, sizeof need, ledger->need_bytes, out->unit, ROUND_UP);
-	format_quantity(expected, sizeof expected, ledger->need_expected_bytes, out->unit,
-	                ROUND_NEAREST);
-	if (ledger->need_expected_bytes == ledger->need_bytes) {
-		text_append(text, sizeof text,
-		            "A GPU must offer %s; what the allocator holds idle beyond that "
-		            "gives way where there is less room.",
-		            need);
-	} else {
-		text_append(text, sizeof text,
-		            "A GPU must offer %s to be sure; %s is the expected value.", need,
-		            expected);
-	}
-	remark(out, text);
-}
-
-static void print_phases(struct output *out, const struct vc_ledger *ledger)
-{
-	char text[PLAN_TEXT] = "Phases:", quantity[64];
-
-	if (ledger->phase_count < 2) {
-		return;
-	}
-	for (uint32_t i = 0; i < ledger->phase_count; i++) {
-		format_quantity(quantity, sizeof quantity, ledger->phases[i].total_bytes, out->unit,
-		                ROUND_NEAREST);
-		text_append(text, sizeof text, "%s %s %s", i ? "," : "", ledger->phases[i].name,
-		            quantity);
-	}
-	text_append(text, sizeof text, "; the lines are those of the largest.");
-	remark(out, text);
-}
-
-static void print_host(struct output *out, const struct vc_ledger *ledger)
-{
-	char text[PLAN_TEXT] = "Host memory: ", quantity[64];
-
-	if (ledger->host.line_count == 0) {
-		return;
-	}
-	format_quantity(quantity, sizeof quantity, ledger->host.total_bytes, out->unit,
-	                ROUND_NEAREST);
-	text_append(text, sizeof text, "%s", quantity);
-	for (uint32_t i = 0; i < ledger->host.line_count; i++) {
-		const struct vc_line *line = &ledger->host.lines[i];
-
-		format_quantity(quantity, sizeof quantity, line->bytes, out->unit, ROUND_NEAREST);
-		text_append(text, sizeof text, "%s%s %s", i ? ", " : ": ",
-		            name_of_component(line->component), quantity);
-	}
-	text_append(text, sizeof text, ".");
-	remark(out, text);
-}
-
-static void print_serving(struct output *out, const struct plan *plan)
-{
-	const struct vc_serving *serving = &plan->detailed.serving;
-	char text[PLAN_TEXT] = "", quantity[64], requests[40];
-
-	if (!plan->has_detailed || !serving->known) {
-		return;
-	}
-	format_quantity(quantity, sizeof quantity, serving->kv_bytes_available, out->unit,
-	                ROUND_DOWN);
-	format_ratio(requests, sizeof requests, serving->max_concurrency_milli / 100, 10);
-	text_append(text, sizeof text,
-	            "Serving on %" PRIu32 " × %s: %s of KV cache%s hold %" PRIu64
-	            " tokens, %s requests of %" PRIu64 " tokens at once.",
-	            plan->detailed_for->gpus, plan->detailed_for->gpu->name, quantity,
-	            plan->detailed_for->gpus > 1 ? " on each" : "", serving->kv_tokens, requests,
-	            plan->request.workload.sequence_length);
-	remark(out, text);
-}
-
 /* ---- Formulas ---- */
 
 static void explain_line(struct output *out, const struct vc_line *line)
 {
-	char numbers[512], legend[512], quantity[64], bytes[32], text[PLAN_TEXT] = "";
+	char legend[512], text[PLAN_TEXT];
 
-	formula_render(numbers, sizeof numbers, line);
+	plan_formula(line, out->unit, text);
 	formula_legend(legend, sizeof legend, line);
-	format_quantity(quantity, sizeof quantity, line->bytes, out->unit, ROUND_NEAREST);
-	text_append(text, sizeof text, "%s%s%s = %s", vc_component_name(line->component),
-	            line->role ? ", " : "", line->role ? line->role : "", line->formula);
-	snprintf(bytes, sizeof bytes, "%" PRIu64, line->bytes);
-	/* A formula that is one name has nothing to work out. */
-	if (line->input_count > 0 && strcmp(numbers, bytes) != 0) {
-		text_append(text, sizeof text, " = %s", numbers);
-	}
-	text_append(text, sizeof text, " = %s B", bytes);
-	if (out->unit != UNIT_B) {
-		text_append(text, sizeof text, " (%s)", quantity);
-	}
 	if (out->format == FORMAT_MARKDOWN) {
 		fputs("- ", out->file);
 	} else {
@@ -351,23 +239,18 @@ static void print_notes(struct output *out, const struct plan *plan)
 
 void plan_print_text(struct output *out, const struct plan *plan)
 {
-	char title[PLAN_TEXT];
+	char text[PLAN_TEXT];
 
-	plan_title(plan, title);
-	output_heading(out, title);
+	plan_title(plan, text);
+	output_heading(out, text);
 	if (out->format == FORMAT_TEXT) {
 		block(out);
 	}
 	print_ledger(out, plan, plan_ledger(plan));
 	block(out);
-	if (plan_ledger(plan) == &plan->rule) {
-		print_recommended(out, plan);
-	} else {
-		print_detailed_need(out, plan);
+	for (size_t i = 0; plan_remark(plan, out->unit, i, text); i++) {
+		remark(out, text);
 	}
-	print_phases(out, plan_ledger(plan));
-	print_host(out, plan_ledger(plan));
-	print_serving(out, plan);
 	if (plan->arguments->explain) {
 		print_formulas(out, plan_ledger(plan));
 		print_tensors(out, plan);

@@ -59,8 +59,7 @@ static void bytes_text(const struct output *out, struct cell *cell, enum roundin
 	snprintf(cell->buffer, sizeof cell->buffer, "%s%s", cell->negative ? "-" : "", number);
 }
 
-/* As many as the largest size of the table asks for, so that points stand under points. */
-static unsigned decimals_of(const struct output *out, const struct table *table)
+unsigned table_decimals(const struct output *out, const struct table *table)
 {
 	uint64_t largest = 0;
 
@@ -389,7 +388,7 @@ void table_json(struct json_writer *json, const struct table *table)
 
 void table_print(struct output *out, const struct table *table)
 {
-	out->decimals = decimals_of(out, table);
+	out->decimals = table_decimals(out, table);
 	switch (out->format) {
 	case FORMAT_TEXT:
 		table_terminal(out, table);

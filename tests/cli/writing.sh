@@ -14,7 +14,7 @@ fail() {
 	exit 1
 }
 
-for command in "plan llama-2-7b" "plan llama-2-7b --json" "gpus --csv" "--help" "--version" \
+for command in "plan llama-2-7b" "plan llama-2-7b --json" "gpus --csv" "plan llama-2-7b --html -" "--help" "--version" \
 	"help --man"; do
 	"$program" $command >/dev/full 2>"$scratch/errors"
 	[ $? -eq 2 ] || fail "$command >/dev/full: not status 2"
@@ -25,7 +25,8 @@ done
 
 # A device is written into, not replaced by a file of its name; a link to it stands in for it here.
 ln -s /dev/full "$scratch/device"
-for command in "compare llama-2-7b -o" "check llama-2-7b --max-memory 80GB --quiet --junit"; do
+for command in "compare llama-2-7b -o" "check llama-2-7b --max-memory 80GB --quiet --junit" \
+	"plan llama-2-7b --quiet --svg" "plan llama-2-7b --quiet --html"; do
 	"$program" $command "$scratch/device" >/dev/null 2>"$scratch/errors"
 	[ $? -eq 2 ] || fail "$command DEVICE: not status 2"
 	grep -q 'device: cannot write: ' "$scratch/errors" || fail "$command DEVICE: no message"
