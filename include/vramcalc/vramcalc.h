@@ -917,7 +917,7 @@ enum vc_solve_field {
 	VC_SOLVE_CONCURRENCY,
 	VC_SOLVE_LORA_RANK,
 	VC_SOLVE_LORAS, /* adapters that are served */
-	VC_SOLVE_GPUS,  /* the smallest number: tensor ranks for inference, ZeRO-3 for training */
+	VC_SOLVE_GPUS,  /* the smallest number, as vc_select() finds it */
 	VC_SOLVE_FIELD_COUNT
 };
 /* The spec's name of the field: "workload.batch_size"; VC_SOLVE_GPUS is "hardware.max_gpus". */

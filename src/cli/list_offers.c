@@ -66,6 +66,13 @@ static void get_on_demand_gpu(const void *row, struct cell *cell)
 	money(offer_of(row), offer_per_gpu(offer_of(row), offer_of(row)->on_demand_micros), cell);
 }
 
+static void get_on_demand_gb(const void *row, struct cell *cell)
+{
+	const struct vc_gpu *gpu = ((const struct priced_offer *)row)->gpu;
+
+	money(offer_of(row), gpu ? offer_per_gb(offer_of(row), gpu) : 0, cell);
+}
+
 static void get_spot(const void *row, struct cell *cell)
 {
 	money(offer_of(row), ((const struct priced_offer *)row)->spot_micros, cell);
@@ -139,6 +146,11 @@ static const struct column columns[] = {
 	  .heading = "per GPU",
 	  .type = CELL_MONEY,
 	  .get = get_on_demand_gpu },
+	{ .id = "on_demand_per_gb",
+	  .heading = "per GB",
+	  .type = CELL_MONEY,
+	  .priority = 10,
+	  .get = get_on_demand_gb },
 	{ .id = "spot", .heading = "spot", .type = CELL_MONEY, .priority = 6, .get = get_spot },
 	{ .id = "spot_per_gpu",
 	  .heading = "spot per GPU",
@@ -233,8 +245,13 @@ static int list(const struct vc_catalog *catalog, struct offer_search *search,
 		return EXIT_WRONG_INPUT;
 	}
 	for (size_t i = 0; i < catalog->offer_count; i++) {
-		if (offer_passes(search, &catalog->offers[i])) {
-			found[tables[0].row_count++] = offer_price(search, &catalog->offers[i]);
+		const struct vc_offer *offer = &catalog->offers[i];
+
+		if (offer_passes(search, offer)) {
+			struct priced_offer *row = &found[tables[0].row_count++];
+
+			*row = offer_price(search, offer);
+			vc_catalog_find(catalog, offer->gpu_id, &row->gpu, 1);
 		}
 	}
 	qsort(found, tables[0].row_count, sizeof *found,

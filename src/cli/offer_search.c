@@ -149,6 +149,13 @@ uint64_t offer_per_gpu(const struct vc_offer *offer, uint64_t micros)
 	               : 0;
 }
 
+uint64_t offer_per_gb(const struct vc_offer *offer, const struct vc_gpu *gpu)
+{
+	uint64_t gigabytes = gpu->memory_bytes / 1000000000;
+
+	return gigabytes ? offer_per_gpu(offer, offer->on_demand_micros) / gigabytes : 0;
+}
+
 /* What the prices of the run assume. */
 size_t offer_run_notes(const struct offer_search *search, struct offer_note notes[OFFER_NOTES])
 {

@@ -25,11 +25,15 @@ bool offer_passes(const struct offer_search *search, const struct vc_offer *offe
 
 struct priced_offer {
 	const struct vc_offer *offer; /* first */
+	const struct vc_gpu *gpu;     /* NULL: nobody asked */
 	uint64_t spot_micros;         /* the offer's, or assumed */
 	bool spot_assumed;
 	uint64_t run_micros, spot_run_micros; /* 0: unknown, or no run is meant */
 };
 struct priced_offer offer_price(const struct offer_search *search, const struct vc_offer *offer);
+
+/* The on-demand price of a GB (10^9 bytes, as marketed) of GPU memory; 0: unknown. */
+uint64_t offer_per_gb(const struct vc_offer *offer, const struct vc_gpu *gpu);
 
 /* The price of one GPU; 0: unknown, as it is where only a part of one is for rent. */
 uint64_t offer_per_gpu(const struct vc_offer *offer, uint64_t micros);

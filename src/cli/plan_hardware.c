@@ -162,3 +162,83 @@ bool plan_note_offload(const struct plan *plan, enum byte_unit unit, char to[PLA
 	            "(parallelism.offload).");
 	return true;
 }
+
+static uint64_t host_component(const struct vc_host *host, enum vc_component component)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < host->line_count; i++) {
+		total += host->lines[i].component == component ? host->lines[i].bytes : 0;
+	}
+	return total;
+}
+
+/* A rank moves what is its own part: all of it without ZeRO, a share of the replicas with it. */
+static uint64_t own_part(const struct vc_parallelism *layout, uint64_t bytes, uint32_t from_stage)
+{
+	bool whole = layout->zero_stage == 0 || layout->zero_stage >= from_stage;
+
+	return whole ? bytes : bytes / layout->data;
+}
+
+/* By the rule's ledger: gradients go out and weights come back; offloaded weights come in for the
+ * forward and the backward pass as well. */
+static uint64_t moved_bytes(const struct plan *plan)
+{
+	const struct vc_parallelism *layout = &plan->request.parallelism;
+	const struct vc_ledger *rule = &plan->rule;
+	uint64_t weights = vc_ledger_component(rule, VC_COMPONENT_WEIGHTS) +
+	                   host_component(&rule->host, VC_COMPONENT_WEIGHTS) / rule->gpus;
+	uint64_t gradients = vc_ledger_component(rule, VC_COMPONENT_GRADIENTS);
+	uint64_t passes = layout->offload_parameters == VC_OFFLOAD_NONE ? 1 : 3;
+
+	return own_part(layout, weights, 3) * passes + own_part(layout, gradients, 2);
+}
+
+bool plan_note_moved(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+{
+	const struct vc_candidate *candidate = first(plan);
+	uint64_t rate, bytes;
+
+	if (!candidate || !candidate->host_bytes ||
+	    plan->request.workload.task != VC_TASK_TRAINING ||
+	    plan->request.training.method != VC_TRAINING_FULL) {
+		return false;
+	}
+	bytes = moved_bytes(plan);
+	rate = vc_interconnect_mbs(candidate->gpu, VC_INTERCONNECT_PCIE);
+	text_append(to, PLAN_TEXT, "Offloading moves ");
+	append_bytes(to, bytes, unit);
+	text_append(to, PLAN_TEXT,
+	            " a step between each GPU and the host: gradients out, weights back%s",
+	            plan->request.parallelism.offload_parameters == VC_OFFLOAD_NONE
+	                    ? ""
+	                    : " and in for each pass");
+	if (rate) {
+		text_append(to, PLAN_TEXT, "; at the ");
+		append_rate(to, rate);
+		text_append(to, PLAN_TEXT, " GB/s of PCIe %" PRIu32 ".0 x%" PRIu32 " that takes ",
+		            candidate->gpu->pcie_generation, candidate->gpu->pcie_lanes);
+		append_rate(to, bytes / rate / 1000);
+		text_append(to, PLAN_TEXT, " s");
+	}
+	text_append(to, PLAN_TEXT, ".");
+	return true;
+}
+
+/* ---- Idle memory ---- */
+
+bool plan_note_idle(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+{
+	const struct vc_candidate *candidate = first(plan);
+
+	(void)unit;
+	if (!candidate || candidate->gpus_needed != 1 ||
+	    (uint64_t)candidate->headroom_bytes <= candidate->have_bytes / 2) {
+		return false;
+	}
+	text_append(to, PLAN_TEXT, "Less than half of %s is used: pack puts several jobs on it%s.",
+	            candidate->gpu->name,
+	            candidate->gpu->mig_capable ? ", and --mig shows the slices that do" : "");
+	return true;
+}

@@ -1,4 +1,4 @@
-/* What `plan` warns of in the hardware around the GPUs: links, and the host's memory. */
+/* What `plan` says of the hardware: links, the host's memory, a GPU that is mostly idle. */
 #ifndef VC_CLI_PLAN_HARDWARE_H
 #define VC_CLI_PLAN_HARDWARE_H
 
@@ -12,5 +12,7 @@ plan_noter plan_note_network;    /* or between nodes, as a stated layout may */
 plan_noter plan_note_host_short; /* the host does not hold what is offloaded */
 plan_noter plan_note_host_twice; /* or less than twice the GPUs' memory */
 plan_noter plan_note_offload;    /* nothing fits, but the host has room to offload to */
+plan_noter plan_note_idle;       /* more than half of the one GPU is left */
+plan_noter plan_note_moved;      /* what offloading moves in a step, and how long that takes */
 
 #endif

@@ -297,6 +297,8 @@ static const struct {
 	{ "host-memory-short", plan_note_host_short },
 	{ "host-memory-below-twice", plan_note_host_twice },
 	{ "offload-suits", plan_note_offload },
+	{ "offload-link", plan_note_moved },
+	{ "mostly-idle", plan_note_idle },
 };
 
 static bool said_by(const struct vc_ledger *ledger, const char *code)

@@ -254,6 +254,7 @@ static const struct schema_field offers_fields[] = {
 	MUST("offers[].kind", SCHEMA_TEXT),
 	MUST_OR_NULL("offers[].on_demand", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].on_demand_per_gpu", SCHEMA_NUMBER),
+	MUST_OR_NULL("offers[].on_demand_per_gb", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].spot", SCHEMA_NUMBER),
 	MUST_OR_NULL("offers[].spot_per_gpu", SCHEMA_NUMBER),
 	MUST("offers[].spot_assumed", SCHEMA_FLAG),

@@ -20,7 +20,8 @@ static const struct vc_measure_info measures[VC_MEASURE_COUNT] = {
 	                                    "--kv-cache-dtype fp8 (vLLM)" },
 	[VC_MEASURE_GRADIENT_CHECKPOINTING] = { "gradient-checkpointing", 3,
 	                                        "about 30 % more time a step",
-	                                        "model.gradient_checkpointing_enable()" },
+	                                        "model.gradient_checkpointing_enable(), or "
+	                                        "\"activation_checkpointing\" of DeepSpeed" },
 	[VC_MEASURE_OPTIMIZER_8BIT] = { "optimizer-8bit", 3,
 	                                "next to nothing where it is supported",
 	                                "bitsandbytes.optim.AdamW8bit" },

@@ -5,6 +5,10 @@
 #include "text.h"
 #include "vramcalc/vramcalc.h"
 
+enum {
+	MOST_GPUS = 32768
+};
+
 /* As far as the search goes: where the spec's own field ends, or past anything that exists. */
 static uint64_t top_of(enum vc_solve_field field)
 {
@@ -55,14 +59,6 @@ static void set(struct vc_request *request, enum vc_solve_field field, uint64_t 
 		break;
 	case VC_SOLVE_LORAS:
 		request->engine.max_loras = (uint32_t)value;
-		break;
-	case VC_SOLVE_GPUS:
-		if (request->workload.task == VC_TASK_TRAINING) {
-			request->parallelism.data = (uint32_t)value;
-			request->parallelism.zero_stage = value > 1 ? 3 : 0;
-		} else {
-			request->parallelism.tensor = (uint32_t)value;
-		}
 		break;
 	default:
 		request->workload.batch_size = value;
@@ -128,31 +124,42 @@ static enum vc_status largest(struct probe *probe, struct vc_solution *solution)
 	return status;
 }
 
-/* More GPUs are tried in powers of two, as in the ranking; heads decide which degrees exist. */
+static enum vc_status choose(const struct probe *probe, uint32_t max_gpus,
+                             struct vc_candidate *candidate)
+{
+	struct vc_select_options options = { .max_gpus = max_gpus };
+	const struct vc_gpu *gpu = probe->request.gpu;
+
+	return vc_select(&probe->request, &gpu, 1, &options, candidate, probe->error);
+}
+
+/* As the ranking finds it; the next is what comes closest with fewer. */
 static enum vc_status fewest(struct probe *probe, struct vc_solution *solution)
 {
-	enum vc_status status = VC_OK;
+	struct vc_candidate candidate = { .gpus = 0 }, fewer = candidate;
+	uint32_t less = 1;
+	enum vc_status status;
 
-	for (uint64_t gpus = 1; gpus <= 32768; gpus *= 2) {
-		enum vc_status tried = try_value(probe, gpus);
-
-		if (tried == VC_INVALID && gpus > 1) {
-			continue;
-		}
-		if (tried != VC_OK) {
-			return tried;
-		}
-		if (gpus == 1) {
-			solution->bytes_at_value = probe->need_bytes;
-		}
-		if (probe->fits) {
-			solution->value = gpus;
-			solution->bytes_at_value = probe->need_bytes;
-			return VC_OK;
-		}
-		solution->bytes_at_next = probe->need_bytes;
+	probe->request.parallelism = (struct vc_parallelism){
+		.offload_optimizer = probe->request.parallelism.offload_optimizer,
+		.offload_parameters = probe->request.parallelism.offload_parameters,
+	};
+	status = choose(probe, MOST_GPUS, &candidate);
+	while (less * 2 < candidate.gpus_needed) {
+		less *= 2;
 	}
-	return status;
+	if (status == VC_OK) {
+		status = choose(probe, less, &fewer);
+	}
+	if (status != VC_OK) {
+		return status;
+	}
+	solution->value = candidate.gpus_needed;
+	solution->bytes_at_value = candidate.gpus_needed ? candidate.need_bytes : fewer.need_bytes;
+	solution->bytes_at_next = candidate.gpus_needed == 1  ? 0
+	                          : candidate.gpus_needed > 1 ? fewer.need_bytes
+	                                                      : candidate.need_bytes;
+	return VC_OK;
 }
 
 enum vc_status vc_solve(const struct vc_request *request, const struct vc_gpu *gpu,

@@ -151,6 +151,32 @@ static void batch_is_cut_no_more_than_needed(void **state)
 	assert_null(plan);
 }
 
+/* Batch and length, then checkpointing, then quantization, then sharding and offload. */
+static void measures_come_in_order_of_difficulty(void **state)
+{
+	static const enum vc_measure order[] = {
+		VC_MEASURE_BATCH_SIZE,
+		VC_MEASURE_SEQUENCE_LENGTH,
+		VC_MEASURE_GRADIENT_CHECKPOINTING,
+		VC_MEASURE_QUANTIZATION_8BIT,
+		VC_MEASURE_QUANTIZATION_4BIT,
+		VC_MEASURE_ZERO_3,
+		VC_MEASURE_OFFLOAD_OPTIMIZER,
+		VC_MEASURE_OFFLOAD_PARAMETERS,
+	};
+
+	(void)state;
+	for (size_t i = 1; i < sizeof order / sizeof *order; i++) {
+		assert_true(vc_measure_info(order[i - 1])->difficulty <
+		            vc_measure_info(order[i])->difficulty);
+	}
+	assert_non_null(strstr(vc_measure_info(VC_MEASURE_GRADIENT_CHECKPOINTING)->call,
+	                       "gradient_checkpointing_enable()"));
+	assert_non_null(strstr(vc_measure_info(VC_MEASURE_GRADIENT_CHECKPOINTING)->call,
+	                       "activation_checkpointing"));
+	assert_non_null(strstr(vc_measure_info(VC_MEASURE_GRADIENT_CHECKPOINTING)->cost, "30 %"));
+}
+
 static void what_fits_needs_no_advice(void **state)
 {
 	struct vc_model model = { .params = 1000000000 };
@@ -204,6 +230,7 @@ int main(void)
 		cmocka_unit_test(bloomz_on_four_a10),
 		cmocka_unit_test(thirteen_b_on_24_gb),
 		cmocka_unit_test(batch_is_cut_no_more_than_needed),
+		cmocka_unit_test(measures_come_in_order_of_difficulty),
 		cmocka_unit_test(what_fits_needs_no_advice),
 		cmocka_unit_test(hopeless_says_so),
 		cmocka_unit_test(no_plan_contains_another),

@@ -93,6 +93,70 @@ static void figures_name_their_source(void **state)
 	}
 }
 
+static void links_join_so_many(void **state)
+{
+	/* 600 GB/s both ways together; the PCIe card has it in bridged pairs alone */
+	static const struct {
+		const char *name;
+		enum vc_link link;
+		uint32_t gbs, gpus;
+	} rows[] = {
+		{ "a100-80gb-sxm", VC_LINK_NVSWITCH, 600, 8 },
+		{ "a100-80gb-pcie", VC_LINK_NVLINK, 600, 2 },
+		{ "h100-80gb-sxm", VC_LINK_NVSWITCH, 900, 8 },
+		{ "gb200-186gb", VC_LINK_NVSWITCH, 1800, 72 },
+		{ "a10", VC_LINK_NONE, 0, 0 },
+		{ "t4", VC_LINK_NONE, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct vc_gpu *gpu = &named(builtin, rows[i].name)->gpu;
+
+		assert_int_equal(gpu->link, rows[i].link);
+		assert_int_equal(gpu->link_gbs, rows[i].gbs);
+		assert_int_equal(gpu->link_gpus, rows[i].gpus);
+	}
+	for (size_t i = 0; i < builtin->count; i++) {
+		const struct vc_gpu *gpu = &builtin->gpus[i].gpu;
+
+		assert_true(gpu->link_gpus == 0 || gpu->link != VC_LINK_NONE);
+	}
+}
+
+/* Tencent's GN7 is T4, GN10X and GN10Xp V100 32GB; A100 is GT4 (its instance-type documentation).
+ * Host memory: AWS g5.48xlarge has 768 GiB for 192 GB on GPUs, Huawei's p3.16xlarge.8 512 for 640.
+ */
+static void instances_are_what_clouds_state(void **state)
+{
+	static const struct {
+		const char *instance, *gpu;
+		uint64_t gpus, host_gib;
+	} rows[] = {
+		{ "GN7.2XLARGE32", "t4", 1, 32 },
+		{ "GN10X.2XLARGE40", "v100-32gb", 1, 40 },
+		{ "GN10Xp.20XLARGE320", "v100-32gb", 8, 320 },
+		{ "GT4.41XLARGE948", "a100-40gb-sxm", 8, 948 },
+		{ "g5.48xlarge", "a10g", 8, 768 },
+		{ "p3.16xlarge.8", "a100-80gb-pcie", 8, 512 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct vc_offer *found = NULL;
+
+		for (size_t j = 0; j < builtin->offer_count && !found; j++) {
+			if (strcmp(builtin->offers[j].instance, rows[i].instance) == 0) {
+				found = &builtin->offers[j];
+			}
+		}
+		assert_non_null(found);
+		assert_string_equal(found->gpu_id, rows[i].gpu);
+		assert_u64(found->gpus_micros, rows[i].gpus * 1000000);
+		assert_u64(found->host_bytes, rows[i].host_gib << 30);
+	}
+}
+
 static void readings_are_what_drivers_print(void **state)
 {
 	static const struct {
@@ -491,6 +555,8 @@ int main(void)
 		cmocka_unit_test(every_name_leads_to_its_gpu),
 		cmocka_unit_test(sizes_are_plausible),
 		cmocka_unit_test(figures_name_their_source),
+		cmocka_unit_test(links_join_so_many),
+		cmocka_unit_test(instances_are_what_clouds_state),
 		cmocka_unit_test(readings_are_what_drivers_print),
 		cmocka_unit_test(partitions_are_what_nvidia_smi_lists),
 		cmocka_unit_test(case_and_separators_do_not_matter),

@@ -360,6 +360,39 @@ static void model_parallelism_divides(void **state)
 	assert_u64(component(&request, VC_COMPONENT_KV_CACHE), 167772160);
 }
 
+static void replicas_relieve_nothing(void **state)
+{
+	struct vc_request request = training(&seven);
+	uint64_t alone_bytes = estimate(&request).total_bytes;
+
+	(void)state;
+	/* plain data parallelism: weights, gradients and states on every GPU */
+	request.parallelism.data = 8;
+	assert_u64(estimate(&request).total_bytes, alone_bytes);
+	/* tensor ranks or stages halve them */
+	request.parallelism.data = 1;
+	request.parallelism.tensor = 2;
+	assert_u64(estimate(&request).total_bytes, alone_bytes / 2);
+	request.parallelism.tensor = 1;
+	request.parallelism.pipeline = 2;
+	assert_u64(estimate(&request).total_bytes, alone_bytes / 2);
+}
+
+static void savings_stack(void **state)
+{
+	struct vc_request request = training(&seven);
+	struct vc_ledger ledger;
+
+	(void)state;
+	request.parallelism.data = 2;
+	request.parallelism.zero_stage = 2;
+	request.training.gradient_checkpointing = VC_CHECKPOINTING_FULL;
+	request.training.optimizer = VC_OPTIMIZER_ADAMW_8BIT;
+	ledger = estimate(&request);
+	/* 14 of weights, 14 / 2 of gradients, 7 x (2 + 8/256) / 2 of states, 0.35 x 14 / 2 */
+	assert_u64(ledger.total_bytes, 14000000000 + 7000000000 + 7109375000 + 2450000000);
+}
+
 static void size_classes_follow_the_count(void **state)
 {
 	static const struct {
@@ -448,6 +481,8 @@ int main(void)
 		cmocka_unit_test(zero_shards_what_its_stage_says),
 		cmocka_unit_test(offload_moves_bytes_to_the_host),
 		cmocka_unit_test(model_parallelism_divides),
+		cmocka_unit_test(replicas_relieve_nothing),
+		cmocka_unit_test(savings_stack),
 		cmocka_unit_test(size_classes_follow_the_count),
 		cmocka_unit_test(too_large_is_an_error),
 		cmocka_unit_test(needs_grow_with_the_job),

@@ -102,6 +102,12 @@ static void gpus_are_the_fewest(void **state)
 	request.workload.task = VC_TASK_TRAINING;
 	/* 560 GB / N + 2 to be at most 66.67: N = 16 */
 	assert_u64(solve(&request, &a100, VC_SOLVE_GPUS).value, 16);
+	/* 7 heads divide over no other number: stages do it, 1.2 x (100 / 2 + 2) = 62.4 */
+	shape_decoder(&model, &(struct decoder){ 3584, 28, 7, 7, 9472, 1000 });
+	model.params = 50000000000;
+	request.workload.task = VC_TASK_INFERENCE;
+	request.workload.sequence_length = 1;
+	assert_u64(solve(&request, &a100, VC_SOLVE_GPUS).value, 2);
 }
 
 static void what_nothing_bounds_ends(void **state)
