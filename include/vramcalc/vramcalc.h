@@ -527,9 +527,16 @@ enum vc_offload {
 	VC_OFFLOAD_NVME
 };
 
+enum vc_data_parallel {
+	VC_DATA_PARALLEL_DDP,
+	VC_DATA_PARALLEL_DP /* torch.nn.DataParallel: one process, outputs gathered on card 0 */
+};
+
 struct vc_parallelism {
 	bool stated; /* the spec gives a layout: it is kept, not searched */
 	uint32_t data, tensor, pipeline, virtual_pipeline, context, expert; /* default 1 */
+	uint32_t shard; /* data-parallel ranks that share what ZeRO divides; 0: all of them */
+	enum vc_data_parallel data_parallel;
 	bool sequence_parallel;
 	uint32_t zero_stage; /* 0..3 */
 	enum vc_offload offload_optimizer, offload_parameters;

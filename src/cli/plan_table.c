@@ -312,6 +312,9 @@ void plan_layout_text(char *to, size_t size, const struct vc_parallelism *layout
 	if (layout->zero_stage) {
 		text_append(to, size, "%sZeRO-%" PRIu32, *to ? ", " : "", layout->zero_stage);
 	}
+	if (layout->shard) {
+		text_append(to, size, " over %" PRIu32, layout->shard);
+	}
 	if (layout->expert > 1) {
 		text_append(to, size, ", experts over %" PRIu32, layout->expert);
 	}

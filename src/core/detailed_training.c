@@ -142,6 +142,12 @@ static void put_phase(const struct writer *writer)
 		per_element(line, "w", phase->logits, activation->tokens);
 	}
 	input(line, "T", activation->tokens);
+	line = put(writer, VC_COMPONENT_LOGITS, phase->outputs,
+	           "others × b × T × V (outputs gathered on the first card)");
+	input(line, "others", sat_sub(writer->job->request->parallelism.data, 1));
+	input(line, "b", train_precision_bytes(writer->job->request));
+	input(line, "T", activation->tokens);
+	input(line, "V", writer->job->size.vocabulary);
 	line = put(writer, VC_COMPONENT_COMMUNICATION, train_gathered_bytes(&phase->gathered),
 	           "root + u × unit (gathered parameters)");
 	input(line, "root", phase->gathered.kept);
@@ -272,10 +278,24 @@ static uint64_t write_ledger(const struct writer *writer)
 	return sat_add(peak->allocated, outside);
 }
 
-static enum vc_status check(const struct vc_request *request, struct vc_error *error)
+/* The most experts that a layer has; 0: none. */
+static uint64_t experts_of(const struct vc_model *model)
+{
+	uint64_t experts = 0;
+
+	for (uint32_t i = 0; i < model->kind_count; i++) {
+		for (uint32_t f = 0; f < model->kinds[i].ffn_count; f++) {
+			experts = sat_max(experts, model->kinds[i].ffns[f].experts);
+		}
+	}
+	return experts;
+}
+
+static enum vc_status check_experts(const struct vc_request *request, struct vc_error *error)
 {
 	const struct vc_parallelism *layout = &request->parallelism;
 	uint64_t ranks = sat_mul(layout->data, layout->tensor);
+	uint64_t experts = experts_of(request->model);
 
 	if (layout->expert > 1 && ranks % layout->expert != 0) {
 		return vc_fail(error, VC_INVALID, "parallelism.expert",
@@ -283,7 +303,49 @@ static enum vc_status check(const struct vc_request *request, struct vc_error *e
 		               "divisor of data x tensor)",
 		               (uint64_t)layout->expert, ranks);
 	}
+	if (layout->expert > 1 && experts % layout->expert != 0) {
+		return vc_fail(error, VC_INVALID, "parallelism.expert",
+		               "%u ranks for %u experts (a divisor of the number of experts)",
+		               (uint64_t)layout->expert, experts);
+	}
 	return VC_OK;
+}
+
+static enum vc_status check_replicas(const struct vc_parallelism *layout, struct vc_error *error)
+{
+	if (layout->shard > 0 && layout->data % layout->shard != 0) {
+		return vc_fail(error, VC_INVALID, "parallelism.shard",
+		               "%u does not divide the %u data-parallel ranks (a divisor of "
+		               "parallelism.data)",
+		               (uint64_t)layout->shard, (uint64_t)layout->data);
+	}
+	if (layout->data_parallel == VC_DATA_PARALLEL_DP &&
+	    (layout->zero_stage > 0 || vc_layout_gpus(layout) != layout->data)) {
+		return vc_fail(error, VC_INVALID, "parallelism.data_parallel",
+		               "dp goes with no other kind of parallelism and no ZeRO (ddp)");
+	}
+	return VC_OK;
+}
+
+static enum vc_status check(const struct vc_request *request, struct vc_error *error)
+{
+	const struct vc_parallelism *layout = &request->parallelism;
+	uint64_t chunks = sat_mul(layout->pipeline, layout->virtual_pipeline);
+	uint64_t layers = request->model->stacks[0].layers;
+	uint64_t length = request->workload.sequence_length;
+	enum vc_status status = check_experts(request, error);
+
+	if (status == VC_OK && layout->virtual_pipeline > 1 && chunks > layers) {
+		return vc_fail(error, VC_INVALID, "parallelism.virtual_pipeline",
+		               "%u chunks for %u layers (at least one layer a chunk)", chunks,
+		               layers);
+	}
+	if (status == VC_OK && layout->context > length) {
+		return vc_fail(error, VC_INVALID, "parallelism.context",
+		               "%u ranks for %u tokens (at least one token a rank)",
+		               (uint64_t)layout->context, length);
+	}
+	return status == VC_OK ? check_replicas(layout, error) : status;
 }
 
 /* QLoRA as its paper has it, arxiv.org/abs/2305.14314, where no scheme is stated. */

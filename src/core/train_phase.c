@@ -170,7 +170,7 @@ static struct train_gathered gathered(const struct train_job *job, bool loss)
 {
 	bool offloaded = job->request->parallelism.offload_parameters != VC_OFFLOAD_NONE;
 	uint64_t whole = sat_mul(sat_add(job->held.weights, job->held.host_weights),
-	                         job->request->parallelism.data);
+	                         train_sharding(job->request, job->policy).weights);
 	struct train_gathered all = { whole, 0, unit_bytes(job) };
 
 	if (!is_sharded(job) && !offloaded) {
@@ -240,6 +240,18 @@ static bool gradients_before_loss(const struct train_job *job)
 	       job->request->training.gradient_accumulation > 1;
 }
 
+/* DataParallel gathers the outputs of all replicas, logits among them, on the first card. */
+static uint64_t gathered_outputs(const struct train_job *job)
+{
+	const struct vc_parallelism *layout = &job->request->parallelism;
+
+	if (layout->data_parallel != VC_DATA_PARALLEL_DP ||
+	    job->request->training.loss_implementation != VC_LOSS_EAGER) {
+		return 0;
+	}
+	return sat_mul(layout->data - 1, train_logits(job, train_precision_bytes(job->request)));
+}
+
 static void loss_phase(const struct train_job *job, uint64_t bytes, struct train_phase *phase)
 {
 	phase->exists = true;
@@ -247,6 +259,7 @@ static void loss_phase(const struct train_job *job, uint64_t bytes, struct train
 	phase->saved = in_flight(job, job->activation.saved_bytes);
 	phase->working = sat_mul(2, job->activation.boundary_bytes);
 	phase->logits = train_logits(job, bytes);
+	phase->outputs = gathered_outputs(job);
 	phase->gathered = gathered(job, true);
 }
 
@@ -299,7 +312,7 @@ static struct train_buckets buckets(const struct train_job *job)
 		               : (struct train_buckets){ zero_elements, is_full(job) ? 2 : 4 };
 	}
 	if (layout->data > 1 && layout->zero_stage == 0 && !is_fused(job) &&
-	    job->held.trained > 0) {
+	    layout->data_parallel == VC_DATA_PARALLEL_DDP && job->held.trained > 0) {
 		return (struct train_buckets){ job->held.trained,
 			                       job->held.gradients / job->held.trained };
 	}
@@ -312,7 +325,8 @@ static void sum_phase(const struct train_job *job, const struct train_peak *peak
 	uint64_t fixed = sat_add(peak->base, sat_add(train_bucket_bytes(&peak->buckets),
 	                                             train_workspace_bytes(job)));
 	uint64_t more = sat_add(sat_add(phase->saved, phase->working),
-	                        sat_add(phase->logits, train_gathered_bytes(&phase->gathered)));
+	                        sat_add(sat_add(phase->logits, phase->outputs),
+	                                train_gathered_bytes(&phase->gathered)));
 
 	phase->total = sat_add(fixed, sat_add(more, phase->copy));
 	if (phase->gradients) {

@@ -42,6 +42,7 @@ struct train_phase {
 	uint64_t saved;   /* activations kept for backward */
 	uint64_t working; /* a recomputed layer, gradients of activations */
 	uint64_t logits;
+	uint64_t outputs; /* of other cards, gathered on this one */
 	struct train_gathered gathered;
 	uint64_t copy;  /* of the optimizer's step */
 	uint64_t total; /* allocated, everything */

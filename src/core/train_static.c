@@ -168,9 +168,9 @@ struct train_groups train_sharding(const struct vc_request *request,
                                    const struct train_policy *policy)
 {
 	const struct vc_parallelism *layout = &request->parallelism;
-	uint32_t stage = layout->zero_stage;
-	struct train_groups groups = { stage >= 3 ? layout->data : 1, stage >= 2 ? layout->data : 1,
-		                       stage >= 1 ? layout->data : 1 };
+	uint32_t stage = layout->zero_stage, ranks = layout->shard ? layout->shard : layout->data;
+	struct train_groups groups = { stage >= 3 ? ranks : 1, stage >= 2 ? ranks : 1,
+		                       stage >= 1 ? ranks : 1 };
 
 	/* Megatron shards by its own switch; gradients stay whole up to its FSDP. */
 	if (policy->style == TRAIN_STYLE_FUSED) {

@@ -226,6 +226,24 @@ static bool read_text(struct reader *reader)
 /* ---- From texts to a spec --------------------------------------------------------------------
  */
 
+/* A stated layout takes as many GPUs as its degrees multiply to. */
+static bool check_gpus(struct reader *reader)
+{
+	struct vc_spec *spec = reader->spec;
+	uint32_t gpus = vc_layout_gpus(&spec->request.parallelism);
+	char message[200];
+
+	if (!vc_spec_gives(spec, "hardware.max_gpus") || gpus <= spec->hardware.max_gpus) {
+		return true;
+	}
+	(void)snprintf(message, sizeof message,
+	               "takes %u GPUs and hardware.max_gpus allows %u (data x tensor x pipeline x "
+	               "context within it)",
+	               (unsigned)gpus, (unsigned)spec->hardware.max_gpus);
+	add_error(reader, VC_INVALID, "parallelism", message);
+	return false;
+}
+
 /* What only the whole request shows: the core's own rules, at the place of the field. */
 static bool check_request(struct reader *reader)
 {
@@ -254,7 +272,7 @@ static bool read_model(struct reader *reader)
 	reader->model.offline = reader->options && reader->options->offline;
 	return vc_spec_model(&reader->model, reader->spec, reader->errors) == VC_OK &&
 	       vc_spec_roles_read(&reader->model, reader->spec, reader->options, reader->errors) &&
-	       check_request(reader);
+	       check_gpus(reader) && check_request(reader);
 }
 
 static void drop_reader(struct reader *reader)

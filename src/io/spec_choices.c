@@ -54,6 +54,9 @@ const struct vc_choices vc_choices_checkpointing = { LIST_OF("none", "selective"
 	                                             VC_CHECKPOINTING_NONE, NULL, NULL };
 const struct vc_choices vc_choices_loss = { LIST_OF("eager", "chunked", "fused"), VC_LOSS_EAGER,
 	                                    NULL, NULL };
+const struct vc_choices vc_choices_data_parallel = { LIST_OF("ddp", "dp"), VC_DATA_PARALLEL_DDP,
+	                                             NULL, NULL };
+
 const struct vc_choices vc_choices_offload = { LIST_OF("none", "cpu", "nvme"), VC_OFFLOAD_NONE,
 	                                       NULL, NULL };
 

@@ -38,6 +38,7 @@ struct raw_offload {
 
 struct raw_parallelism {
 	char *data, *tensor, *pipeline, *virtual_pipeline, *context, *expert, *zero_stage;
+	char *shard, *data_parallel;
 	bool *sequence_parallel;
 	struct raw_offload *offload;
 };
@@ -140,6 +141,8 @@ static const cyaml_schema_field_t parallelism_fields[] = {
 	TEXT(raw_parallelism, expert),
 	FLAG(raw_parallelism, sequence_parallel),
 	TEXT(raw_parallelism, zero_stage),
+	TEXT(raw_parallelism, shard),
+	TEXT(raw_parallelism, data_parallel),
 	SECTION(raw_parallelism, offload, offload_fields),
 	CYAML_FIELD_END,
 };

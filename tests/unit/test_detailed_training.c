@@ -199,20 +199,107 @@ static void offloaded_states_are_in_the_host_ledger(void **state)
 
 static void impossible_layouts_say_why(void **state)
 {
-	struct vc_request request = request_for(1);
-	struct vc_ledger ledger;
-	struct vc_error error;
+	static const struct {
+		struct vc_parallelism layout;
+		const char *field, *message;
+	} wrong[] = {
+		{ { .data = 2, .expert = 3 }, "parallelism.expert", "3 does not divide the 2 " },
+		{ { .data = 2, .expert = 2 }, "parallelism.expert", "" },
+		{ { .pipeline = 33 }, "parallelism.pipeline", "33 stages for 32 layers" },
+		{ { .pipeline = 8, .virtual_pipeline = 5 },
+		  "parallelism.virtual_pipeline",
+		  "40 chunks for 32 layers" },
+		{ { .tensor = 3 }, "parallelism.tensor", "32 attention heads do not divide" },
+		{ { .context = 8192 }, "parallelism.context", "8192 ranks for 4096 tokens" },
+		{ { .data = 12, .shard = 8, .zero_stage = 3 }, "parallelism.shard", "8 does not " },
+		{ { .data = 2, .tensor = 2, .data_parallel = VC_DATA_PARALLEL_DP },
+		  "parallelism.data_parallel",
+		  "dp goes with no other" },
+		{ { .zero_stage = 4 }, "parallelism.zero_stage", "4 is not a ZeRO stage" },
+	};
 
 	(void)state;
 	shape_decoder(&model, &mistral_7b);
-	request.parallelism.data = 2;
-	request.parallelism.expert = 3;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct vc_request request = request_for(1);
+		struct vc_ledger ledger;
+		struct vc_error error = { 0 };
+		enum vc_status status;
+
+		request.parallelism = wrong[i].layout;
+		status = vc_estimate(&request, &ledger, &error);
+		if (!*wrong[i].message) {
+			assert_int_equal(status, VC_OK); /* no experts to divide */
+			continue;
+		}
+		assert_int_equal(status, VC_INVALID);
+		assert_string_equal(error.field, wrong[i].field);
+		if (strstr(error.message, wrong[i].message) != error.message) {
+			fail_msg("%s: %s", error.field, error.message);
+		}
+	}
+}
+
+/* Mixtral's 8 experts do not divide over 3 ranks. */
+static void experts_divide_over_their_ranks(void **state)
+{
+	struct vc_request request = request_for(1);
+	struct vc_ledger ledger;
+	struct vc_error error = { 0 };
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	model.kinds[0].ffns[0] = (struct vc_ffn){ .type = VC_FFN_MOE,
+		                                  .gated = true,
+		                                  .size = 14336,
+		                                  .experts = 8,
+		                                  .experts_per_token = 2 };
+	request.parallelism = (struct vc_parallelism){ .data = 3, .expert = 3 };
 	assert_int_equal(vc_estimate(&request, &ledger, &error), VC_INVALID);
-	assert_string_equal(error.field, "parallelism.expert");
-	request.parallelism.expert = 1;
-	request.parallelism.pipeline = 33;
-	assert_int_equal(vc_estimate(&request, &ledger, &error), VC_INVALID);
-	assert_string_equal(error.field, "parallelism.pipeline");
+	assert_string_equal(error.message,
+	                    "3 ranks for 8 experts (a divisor of the number of experts)");
+	request.parallelism = (struct vc_parallelism){ .data = 4, .expert = 4 };
+	assert_int_equal(vc_estimate(&request, &ledger, &error), VC_OK);
+}
+
+/* torch.distributed.fsdp, ShardingStrategy.HYBRID_SHARD: full shards within a node, replicas
+ * across. P = 7,241,732,096 in bf16, states of 4 bytes, by 8 of 16 ranks. */
+static void hybrid_shards_divide_within_a_node(void **state)
+{
+	struct vc_request request = request_for(1);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	request.parallelism = (struct vc_parallelism){ .data = 16, .shard = 8, .zero_stage = 3 };
+	ledger = ledger_of(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS), 7241732096 / 4);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_OPTIMIZER_STATES), 7241732096 / 2);
+	assert_int_equal(ledger.gpus, 16);
+}
+
+/* The first of 4 cards gathers the logits of the others, 2 bytes of 3 x 4096 x 32,000, and no
+ * buckets: torch/nn/parallel/data_parallel.py. */
+static void data_parallel_gathers_on_the_first_card(void **state)
+{
+	struct vc_request request = request_for(1);
+	struct vc_ledger dp, ddp;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	request.training.method = VC_TRAINING_LORA;
+	request.training.loss_implementation = VC_LOSS_EAGER;
+	request.parallelism.data = 4;
+	ddp = ledger_of(&request);
+	request.parallelism.data_parallel = VC_DATA_PARALLEL_DP;
+	dp = ledger_of(&request);
+	assert_u64(vc_ledger_component(&dp, VC_COMPONENT_LOGITS) -
+	                   vc_ledger_component(&ddp, VC_COMPONENT_LOGITS),
+	           2ull * 3 * 4096 * 32000);
+	assert_u64(vc_ledger_component(&dp, VC_COMPONENT_COMMUNICATION), 0);
+	assert_true(vc_ledger_component(&ddp, VC_COMPONENT_COMMUNICATION) > 0);
+	assert_u64(vc_ledger_component(&dp, VC_COMPONENT_WEIGHTS),
+	           vc_ledger_component(&ddp, VC_COMPONENT_WEIGHTS));
 }
 
 /* 1F1B, arxiv.org/abs/2104.04473: the first of p stages keeps p micro-batches of its layers, so as
@@ -361,6 +448,9 @@ int main(void)
 		cmocka_unit_test(offloaded_states_are_in_the_host_ledger),
 		cmocka_unit_test(impossible_layouts_say_why),
 		cmocka_unit_test(the_first_stage_keeps_p_micro_batches),
+		cmocka_unit_test(experts_divide_over_their_ranks),
+		cmocka_unit_test(hybrid_shards_divide_within_a_node),
+		cmocka_unit_test(data_parallel_gathers_on_the_first_card),
 		cmocka_unit_test(every_line_can_be_worked_out),
 		cmocka_unit_test(gathered_weights_stay_under_zero_3),
 	};

@@ -70,6 +70,22 @@ static void models_beside_the_policy_are_specs(void **state)
 	              "m.yaml:2:10: models.referenze: unknown field (did you mean 'reference'?)\n");
 }
 
+static void a_stated_layout_stays_within_the_gpus(void **state)
+{
+	(void)state;
+	expect_errors(
+	        "model: {params: 7B}\nparallelism: {data: 2, tensor: 4}\n"
+	        "hardware: {max_gpus: 4}",
+	        "m.yaml:2:14: parallelism: takes 8 GPUs and hardware.max_gpus allows 4 (data x "
+	        "tensor x pipeline x context within it)\n");
+	read_good(
+	        "model: {params: 7B}\nparallelism: {data: 2, tensor: 4}\nhardware: {max_gpus: 8}");
+	vc_spec_free(&shared.spec);
+	/* the default of 8 is for what `plan` may choose, not for what is stated */
+	read_good("model: {params: 7B}\nparallelism: {data: 64}");
+	vc_spec_free(&shared.spec);
+}
+
 /* A spec that names itself would go on for ever. */
 static void models_have_no_models(void **state)
 {
@@ -496,6 +512,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(models_beside_the_policy_are_specs),
 		cmocka_unit_test(models_have_no_models),
+		cmocka_unit_test(a_stated_layout_stays_within_the_gpus),
 		cmocka_unit_test(mistakes_are_named_at_their_place),
 		cmocka_unit_test(all_mistakes_come_in_one_go),
 		cmocka_unit_test(hostile_text_ends_in_one_line),
