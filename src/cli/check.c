@@ -314,6 +314,13 @@ static bool check_limits(struct gate *gate, const struct vc_spec *spec,
 		        spec->source);
 		return false;
 	}
+	if (limits->min_headroom_ppm && !gpus) {
+		fprintf(stderr,
+		        "vramcalc check: %s: min-headroom: no GPU to have it on (expected a GPU "
+		        "too)\n",
+		        spec->source);
+		return false;
+	}
 	if (gpus) {
 		judged = check_gpus(gate, spec, request);
 	}
@@ -405,9 +412,17 @@ static void apply_exception(struct gate *gate, const struct vc_policy_rule *rule
 	}
 }
 
+static bool has_limits(const struct limits *limits)
+{
+	return limits->gpus.count || limits->max_memory_bytes || limits->max_price_micros ||
+	       limits->min_headroom_ppm || limits->compared;
+}
+
+/* The rules, and beside them what the command line asks. */
 static bool check_policy(struct gate *gate, const struct vc_spec *spec,
                          const struct vc_request *request)
 {
+	const struct limits own = gate->limits;
 	bool judged = true;
 
 	for (uint32_t i = 0; judged && i < gate->policy->rules_count; i++) {
@@ -425,7 +440,8 @@ static bool check_policy(struct gate *gate, const struct vc_spec *spec,
 		judged = check_limits(gate, spec, request);
 		apply_exception(gate, rule, spec->source, first);
 	}
-	return judged;
+	gate->limits = own;
+	return judged && has_limits(&own) ? check_limits(gate, spec, request) : judged;
 }
 
 static bool check_spec(struct gate *gate, const struct vc_spec *spec)
@@ -496,12 +512,19 @@ static bool read_limits(struct gate *gate)
 {
 	const struct arguments *arguments = gate->arguments;
 
+	if (arguments->max_increase && !arguments->base) {
+		fprintf(stderr, "vramcalc check: --max-increase: needs --base (what to compare "
+		                "with)\n");
+		return false;
+	}
+	/* with a policy, a base alone is for the rules */
 	gate->limits = (struct limits){ .gpus = arguments->gpus,
 		                        .max_gpus = arguments->max_gpus,
 		                        .max_memory_bytes = arguments->max_memory_bytes,
 		                        .max_price_micros = arguments->max_price_micros,
 		                        .min_headroom_ppm = arguments->min_headroom_ppm,
-		                        .compared = arguments->base != NULL };
+		                        .compared = arguments->base && (arguments->max_increase ||
+		                                                        !arguments->policy) };
 	if (arguments->max_increase &&
 	    !vc_policy_increase(arguments->max_increase, &gate->limits.max_increase_ppm,
 	                        &gate->limits.max_increase_bytes)) {
