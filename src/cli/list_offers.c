@@ -3,46 +3,16 @@
 #include "commands.h"
 #include "errors.h"
 #include "list.h"
-#include "offer_search.h"
+#include "offer_cells.h"
 #include "report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct vc_offer *offer_of(const void *row)
-{
-	return ((const struct priced_offer *)row)->offer;
-}
-
-static void get_cloud(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->cloud);
-}
-
-static void get_region(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->region);
-}
-
-static void get_instance(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->instance);
-}
-
-static void get_gpu(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->gpu_id);
-}
-
 static void get_gpus(const void *row, struct cell *cell)
 {
 	cell_number_or_none(cell, offer_of(row)->gpus_micros);
 	cell->divisor = 1000000;
-}
-
-static void get_host(const void *row, struct cell *cell)
-{
-	cell_number_or_none(cell, offer_of(row)->host_bytes);
 }
 
 static void get_kind(const void *row, struct cell *cell)
@@ -84,11 +54,6 @@ static void get_spot_gpu(const void *row, struct cell *cell)
 	      offer_per_gpu(offer_of(row), ((const struct priced_offer *)row)->spot_micros), cell);
 }
 
-static void get_assumed(const void *row, struct cell *cell)
-{
-	cell_flag(cell, ((const struct priced_offer *)row)->spot_assumed);
-}
-
 static void get_assumed_mark(const void *row, struct cell *cell)
 {
 	cell_text(cell, ((const struct priced_offer *)row)->spot_assumed ? "spot assumed" : NULL);
@@ -105,37 +70,22 @@ static void get_spot_run(const void *row, struct cell *cell)
 	money(offer_of(row), ((const struct priced_offer *)row)->spot_run_micros, cell);
 }
 
-static void get_currency(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->currency);
-}
-
-static void get_as_of(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->as_of);
-}
-
-static void get_source(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->source);
-}
-
 static void get_note(const void *row, struct cell *cell)
 {
 	cell_text(cell, offer_of(row)->note);
 }
 
 static const struct column columns[] = {
-	{ .id = "cloud", .heading = "cloud", .get = get_cloud },
-	{ .id = "region", .heading = "region", .priority = 3, .get = get_region },
-	{ .id = "instance", .heading = "instance", .may_be_cut = true, .get = get_instance },
-	{ .id = "gpu", .heading = "GPU", .priority = 1, .get = get_gpu },
+	{ .id = "cloud", .heading = "cloud", .get = cell_cloud },
+	{ .id = "region", .heading = "region", .priority = 3, .get = cell_region },
+	{ .id = "instance", .heading = "instance", .may_be_cut = true, .get = cell_instance },
+	{ .id = "gpu", .heading = "GPU", .priority = 1, .get = cell_offer_gpu },
 	{ .id = "gpus", .heading = "GPUs", .type = CELL_RATIO, .priority = 2, .get = get_gpus },
 	{ .id = "host_bytes",
 	  .heading = "host",
 	  .type = CELL_BYTES,
 	  .priority = 9,
-	  .get = get_host },
+	  .get = cell_host },
 	{ .id = "kind", .heading = "kind", .priority = 8, .get = get_kind },
 	{ .id = "on_demand",
 	  .heading = "per hour",
@@ -161,13 +111,13 @@ static const struct column columns[] = {
 	  .heading = "assumed",
 	  .type = CELL_FLAG,
 	  .use = COLUMN_DATA,
-	  .get = get_assumed },
+	  .get = cell_spot_assumed },
 	{ .id = "mark", .heading = "", .use = COLUMN_PEOPLE, .get = get_assumed_mark },
 	{ .id = "run", .heading = "run", .type = CELL_MONEY, .get = get_run },
 	{ .id = "spot_run", .heading = "spot run", .type = CELL_MONEY, .get = get_spot_run },
-	{ .id = "currency", .heading = "currency", .use = COLUMN_DATA, .get = get_currency },
-	{ .id = "as_of", .heading = "as of", .priority = 7, .get = get_as_of },
-	{ .id = "source", .heading = "source", .use = COLUMN_DATA, .get = get_source },
+	{ .id = "currency", .heading = "currency", .use = COLUMN_DATA, .get = cell_offer_currency },
+	{ .id = "as_of", .heading = "as of", .priority = 7, .get = cell_offer_as_of },
+	{ .id = "source", .heading = "source", .use = COLUMN_DATA, .get = cell_offer_source },
 	{ .id = "note", .heading = "note", .use = COLUMN_DATA, .get = get_note },
 };
 

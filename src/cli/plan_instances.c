@@ -1,6 +1,7 @@
 #include "plan_instances.h"
 
 #include "list.h"
+#include "offer_cells.h"
 #include "print_text.h"
 
 #include <inttypes.h>
@@ -18,11 +19,6 @@ static const struct plan_instance *instance_of(const void *row)
 	return &((const struct row *)row)->instance;
 }
 
-static const struct vc_offer *offer_of(const void *row)
-{
-	return instance_of(row)->priced.offer;
-}
-
 static uint64_t times(const void *row, uint64_t micros)
 {
 	uint32_t instances = instance_of(row)->instances;
@@ -35,29 +31,9 @@ static void get_spec(const void *row, struct cell *cell)
 	cell_text(cell, ((const struct row *)row)->plan->spec->source);
 }
 
-static void get_cloud(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->cloud);
-}
-
-static void get_region(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->region);
-}
-
-static void get_instance(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->instance);
-}
-
 static void get_instances(const void *row, struct cell *cell)
 {
 	cell_number(cell, instance_of(row)->instances);
-}
-
-static void get_gpu(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->gpu_id);
 }
 
 static void get_gpus(const void *row, struct cell *cell)
@@ -84,11 +60,6 @@ static void get_headroom(const void *row, struct cell *cell)
 static void get_need(const void *row, struct cell *cell)
 {
 	cell_number(cell, instance_of(row)->candidate.need_bytes);
-}
-
-static void get_host(const void *row, struct cell *cell)
-{
-	cell_number_or_none(cell, offer_of(row)->host_bytes);
 }
 
 /* Twice the memory of all its GPUs, not of the used ones alone: somebody else may use the rest. */
@@ -128,11 +99,6 @@ static void get_spot(const void *row, struct cell *cell)
 	money(row, instance_of(row)->priced.spot_micros, cell);
 }
 
-static void get_assumed(const void *row, struct cell *cell)
-{
-	cell_flag(cell, instance_of(row)->priced.spot_assumed);
-}
-
 static void get_run(const void *row, struct cell *cell)
 {
 	money(row, instance_of(row)->priced.run_micros, cell);
@@ -143,28 +109,13 @@ static void get_spot_run(const void *row, struct cell *cell)
 	money(row, instance_of(row)->priced.spot_run_micros, cell);
 }
 
-static void get_currency(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->currency);
-}
-
-static void get_as_of(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->as_of);
-}
-
-static void get_source(const void *row, struct cell *cell)
-{
-	cell_text(cell, offer_of(row)->source);
-}
-
 static const struct column columns[] = {
 	{ .id = "spec", .heading = "spec", .use = COLUMN_DATA, .get = get_spec },
-	{ .id = "cloud", .heading = "cloud", .get = get_cloud },
-	{ .id = "region", .heading = "region", .priority = 4, .get = get_region },
-	{ .id = "instance", .heading = "instance", .may_be_cut = true, .get = get_instance },
+	{ .id = "cloud", .heading = "cloud", .get = cell_cloud },
+	{ .id = "region", .heading = "region", .priority = 4, .get = cell_region },
+	{ .id = "instance", .heading = "instance", .may_be_cut = true, .get = cell_instance },
 	{ .id = "instances", .heading = "of it", .type = CELL_COUNT, .get = get_instances },
-	{ .id = "gpu", .heading = "GPU", .priority = 1, .get = get_gpu },
+	{ .id = "gpu", .heading = "GPU", .priority = 1, .get = cell_offer_gpu },
 	{ .id = "gpus", .heading = "GPUs", .type = CELL_COUNT, .get = get_gpus },
 	{ .id = "gpus_used", .heading = "used", .type = CELL_COUNT, .get = get_used },
 	{ .id = "layout", .heading = "together", .priority = 5, .get = get_layout },
@@ -182,7 +133,7 @@ static const struct column columns[] = {
 	  .heading = "host",
 	  .type = CELL_BYTES,
 	  .priority = 6,
-	  .get = get_host },
+	  .get = cell_host },
 	{ .id = "host_per_vram",
 	  .heading = "host / VRAM",
 	  .type = CELL_RATIO,
@@ -194,12 +145,12 @@ static const struct column columns[] = {
 	  .heading = "assumed",
 	  .type = CELL_FLAG,
 	  .use = COLUMN_DATA,
-	  .get = get_assumed },
+	  .get = cell_spot_assumed },
 	{ .id = "run", .heading = "run", .type = CELL_MONEY, .get = get_run },
 	{ .id = "spot_run", .heading = "spot run", .type = CELL_MONEY, .get = get_spot_run },
-	{ .id = "currency", .heading = "currency", .use = COLUMN_DATA, .get = get_currency },
-	{ .id = "as_of", .heading = "as of", .priority = 7, .get = get_as_of },
-	{ .id = "source", .heading = "source", .use = COLUMN_DATA, .get = get_source },
+	{ .id = "currency", .heading = "currency", .use = COLUMN_DATA, .get = cell_offer_currency },
+	{ .id = "as_of", .heading = "as of", .priority = 7, .get = cell_offer_as_of },
+	{ .id = "source", .heading = "source", .use = COLUMN_DATA, .get = cell_offer_source },
 	{ .id = "mark", .heading = "", .use = COLUMN_PEOPLE, .priority = 8, .get = get_host_mark },
 };
 
