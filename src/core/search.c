@@ -18,6 +18,40 @@ enum {
 
 /* ---- One layout ---- */
 
+/* A model that cannot be counted has failed in its estimate before. */
+static void set_basis(struct search *search)
+{
+	const struct vc_request *request = &search->request;
+	const struct vc_quantization *quantization = request->workload.quantization;
+	enum vc_dtype precision = request->workload.precision;
+	enum vc_dtype held = quantization && quantization->dtype ? quantization->dtype : precision;
+	struct vc_counts counts = { .total = request->model->params };
+	struct vc_error error;
+
+	search->has_basis = true;
+	if (counts.total == 0 && vc_model_has_shape(request->model)) {
+		(void)vc_model_count(request->model, &counts, &error);
+	}
+	search->basis.weight_bytes = file_weights_hold(request->model, precision, quantization)
+	                                     ? request->model->file.total_bytes
+	                                     : vc_dtype_bytes(held, counts.total);
+	search->basis.gradient_bytes = vc_dtype_bytes(
+	        precision, request->training.method == VC_TRAINING_FULL
+	                           ? counts.total
+	                           : vc_lora_params(request->model, &request->training.lora));
+}
+
+static struct layout_traffic traffic(struct search *search)
+{
+	if (vc_layout_gpus(&search->request.parallelism) == 1) {
+		return (struct layout_traffic){ .network_bytes = 0 };
+	}
+	if (!search->has_basis) {
+		set_basis(search);
+	}
+	return layout_traffic(&search->request, search->node_gpus, &search->basis);
+}
+
 static int64_t difference(uint64_t have, uint64_t need)
 {
 	/* Both are at most 2^63-1, so the difference is exact. */
@@ -85,7 +119,7 @@ static enum vc_status judge(struct search *search, struct vc_candidate *candidat
 	candidate->verdict =
 	        candidate->host_short ? VC_VERDICT_NO : verdict(&ledger, candidate->have_bytes);
 	candidate->gpus_needed = candidate->verdict == VC_VERDICT_FITS ? candidate->gpus : 0;
-	candidate->traffic = layout_traffic(request, search->node_gpus, &search->basis).slowest;
+	candidate->traffic = traffic(search).slowest;
 	if (candidate->gpus == 1) {
 		search->least_bytes = request->method == VC_METHOD_RULE
 		                              ? ledger.total_bytes
@@ -114,8 +148,7 @@ static bool try_layout(const struct vc_parallelism *layout, void *context)
 	                                                 search->error) != VC_LAYOUT_CHOSEN) {
 		return true;
 	}
-	network_bytes =
-	        layout_traffic(&search->request, search->node_gpus, &search->basis).network_bytes;
+	network_bytes = traffic(search).network_bytes;
 	if (search->best->gpus_needed && network_bytes >= search->network_bytes) {
 		return true;
 	}
@@ -230,30 +263,6 @@ enum vc_status search_gpu(struct search *search, const struct vc_gpu *gpu,
 
 /* ---- Setting out ---- */
 
-static enum vc_status set_basis(struct search *search)
-{
-	const struct vc_request *request = &search->request;
-	const struct vc_quantization *quantization = request->workload.quantization;
-	enum vc_dtype precision = request->workload.precision;
-	struct vc_counts counts = { .total = request->model->params };
-	enum vc_status status = VC_OK;
-
-	if (counts.total == 0 && vc_model_has_shape(request->model)) {
-		status = vc_model_count(request->model, &counts, search->error);
-	}
-	search->basis.weight_bytes =
-	        file_weights_hold(request->model, precision, quantization)
-	                ? request->model->file.total_bytes
-	                : vc_dtype_bytes(quantization && quantization->dtype ? quantization->dtype
-	                                                                     : precision,
-	                                 counts.total);
-	search->basis.gradient_bytes = vc_dtype_bytes(
-	        precision, request->training.method == VC_TRAINING_FULL
-	                           ? counts.total
-	                           : vc_lora_params(request->model, &request->training.lora));
-	return status;
-}
-
 enum vc_status search_open(struct search *search, const struct vc_request *request,
                            const struct vc_select_options *options, struct vc_error *error)
 {
@@ -271,7 +280,7 @@ enum vc_status search_open(struct search *search, const struct vc_request *reque
 	}
 	status = vc_request_resolve(&search->request, error);
 	search->stated = search->request.parallelism;
-	return status == VC_OK ? set_basis(search) : status;
+	return status;
 }
 
 /* ---- What became of each ---- */

@@ -9,7 +9,8 @@ struct search {
 	struct vc_request request; /* resolved; its parallelism is the layout being tried */
 	struct vc_parallelism stated;
 	struct vc_select_options options; /* with defaults */
-	struct traffic_basis basis;
+	struct traffic_basis basis;       /* made when several GPUs first talk */
+	bool has_basis;
 	uint32_t node_gpus;
 	uint64_t least_bytes; /* no GPU of n holds less than its n-th */
 	uint64_t network_bytes;
