@@ -112,15 +112,100 @@ static double magnitude(double value)
 	return value < 0 ? -value : value;
 }
 
+/*
+ * Neighbouring readings are alike, and then fewer of them are independent than the test supposes:
+ * its variance grows by (1 + r) / (1 - r), r being the correlation of neighbours about the trend
+ * (Hamed and Rao 1998, doi.org/10.1016/S0022-1694(97)00125-X, for the first lag), with Kendall's
+ * correction for a short series.
+ */
+static double independence(const uint64_t *samples, uint32_t count, double slope)
+{
+	double residuals[VC_SERIES_SAMPLES], sorted[VC_SERIES_SAMPLES];
+	double products = 0, squares = 0, middle, r;
+
+	for (uint32_t i = 0; i < count; i++) {
+		sorted[i] = residuals[i] = (double)samples[i] - slope * i;
+	}
+	middle = kth_smallest(sorted, count, count / 2);
+	for (uint32_t i = 0; i < count; i++) {
+		double here = residuals[i] - middle;
+
+		squares += here * here;
+		products += i + 1 < count ? here * (residuals[i + 1] - middle) : 0;
+	}
+	if (squares <= 0 || products <= 0) {
+		return 1;
+	}
+	r = products / squares;
+	r += (1 + 4 * r) / count;
+	r = r < 0.97 ? r : 0.97;
+	return (1 - r) / (1 + r);
+}
+
+static double median_of(const uint64_t *samples, uint32_t count)
+{
+	double values[VC_SERIES_SAMPLES];
+
+	for (uint32_t i = 0; i < count; i++) {
+		values[i] = (double)samples[i];
+	}
+	return kth_smallest(values, count, count / 2);
+}
+
+/*
+ * A leak adds a little everywhere, a step of the program once or twice: of five parts of the later
+ * two thirds most have to lie above the one before, and none far below.
+ */
+static bool rises_everywhere(const struct vc_series *series)
+{
+	enum {
+		PARTS = 5
+	};
+	uint32_t first = series->count / 3, length = series->count - first;
+	double medians[PARTS], net, rises = 0, deepest = 0;
+
+	for (uint32_t i = 0; i < PARTS; i++) {
+		uint32_t begin = first + length * i / PARTS, end = first + length * (i + 1) / PARTS;
+
+		medians[i] = median_of(series->samples + begin, end - begin);
+	}
+	net = medians[PARTS - 1] - medians[0];
+	for (uint32_t i = 1; i < PARTS; i++) {
+		double rise = medians[i] - medians[i - 1];
+
+		rises += rise > net / (PARTS - 1) / 5;
+		deepest = -rise > deepest ? -rise : deepest;
+	}
+	return net > 0 && rises >= PARTS - 2 && deepest < net / 2;
+}
+
+/* A warm-up slows down; a leak goes on. Of the middle and the last third of the series. */
+static bool slows_down(const struct vc_series *series)
+{
+	uint32_t third = series->count / 3;
+	struct slope middle = theil_sen(series->samples + third, third);
+	struct slope last = theil_sen(series->samples + series->count - third, third);
+
+	return last.bytes_per_sample < middle.bytes_per_sample / 2;
+}
+
+/* Mann and Kendall's statistic, squared, of a part of the series. */
+static double certainty(const struct vc_series *series, uint32_t first)
+{
+	const uint64_t *samples = series->samples + first;
+	uint32_t count = series->count - first;
+	struct slope slope = theil_sen(samples, count);
+
+	return slope.z_squared * independence(samples, count, slope.bytes_per_sample);
+}
+
 struct vc_trend vc_series_trend(const struct vc_series *series)
 {
 	const double one_percent = 2.576 * 2.576; /* two-sided */
-	/* Half the samples have a weaker test: 5 %, one-sided, is asked of them. */
-	const double five_percent = 1.645 * 1.645;
 	uint32_t half = series->count / 2;
 	struct vc_trend trend = { 0 };
 	struct slope whole, late;
-	double level;
+	double level, sure, settled;
 
 	if (series->count < VC_TREND_LEAST_SAMPLES) {
 		return trend;
@@ -128,23 +213,20 @@ struct vc_trend vc_series_trend(const struct vc_series *series)
 	whole = theil_sen(series->samples, series->count);
 	late = theil_sen(series->samples + half, series->count - half);
 	level = (double)series->samples[half] + 1;
+	sure = certainty(series, 0);
+	settled = certainty(series, series->count / 3); /* behind a warm-up */
+	sure = settled > sure ? settled : sure;
 	trend.kind = VC_TREND_FLAT;
 	trend.slope_bytes_per_sample = (int64_t)(whole.bytes_per_sample / (double)series->stride);
 	/* What does not add a hundredth over the whole series matters to nobody. */
-	if (whole.z_squared < one_percent || whole.bytes_per_sample * series->count < level / 100) {
-		uint64_t first = series->samples[0];
-
-		if ((double)first < level * 0.9 &&
-		    magnitude(late.bytes_per_sample) * half < level / 100) {
-			trend.kind = VC_TREND_PLATEAU;
-		}
-		return trend;
-	}
-	if (late.z_squared >= five_percent && late.bytes_per_sample >= whole.bytes_per_sample / 4) {
+	if (sure >= one_percent && whole.bytes_per_sample * series->count >= level / 100 &&
+	    late.bytes_per_sample >= whole.bytes_per_sample / 3 && rises_everywhere(series) &&
+	    !slows_down(series)) {
 		trend.kind = VC_TREND_RISING;
 		trend.slope_bytes_per_sample =
 		        (int64_t)(late.bytes_per_sample / (double)series->stride);
-	} else {
+	} else if ((double)series->samples[0] < level * 0.9 &&
+	           magnitude(late.bytes_per_sample) * half < level / 20) {
 		trend.kind = VC_TREND_PLATEAU;
 	}
 	return trend;
