@@ -188,6 +188,13 @@ static void print_theory(struct output *out, const struct finding *finding)
 	print_line(out, "  ", line);
 }
 
+static bool rents(const struct vc_plan *plan)
+{
+	return plan->steps[0].measure == VC_MEASURE_MORE_GPUS ||
+	       plan->steps[0].measure == VC_MEASURE_BIGGER_GPU;
+}
+
+/* A few changes of the job, and in any case the same job on other GPUs. */
 static void print_plans(struct output *out, const struct advise_result *result)
 {
 	const size_t most = 3;
@@ -198,8 +205,10 @@ static void print_plans(struct output *out, const struct advise_result *result)
 		return;
 	}
 	output_heading(out, "What makes it fit, the easiest first");
-	for (size_t i = 0; i < result->advice.plan_count && i < most; i++) {
-		advise_print_plan(out, result, i);
+	for (size_t i = 0; i < result->advice.plan_count; i++) {
+		if (i < most || rents(&result->plans[i])) {
+			advise_print_plan(out, result, i);
+		}
 	}
 }
 

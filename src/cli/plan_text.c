@@ -2,6 +2,7 @@
 #include "names.h"
 #include "note.h"
 #include "plan.h"
+#include "plan_checklist.h"
 #include "plan_instances.h"
 #include "plan_layouts.h"
 #include "plan_slices.h"
@@ -269,4 +270,8 @@ void plan_print_text(struct output *out, const struct plan *plan)
 		print_instances(out, plan);
 	}
 	print_notes(out, plan);
+	if (plan->arguments->explain) {
+		block(out);
+		plan_print_checklist(out);
+	}
 }

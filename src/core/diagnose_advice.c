@@ -253,8 +253,8 @@ static void advise_fragmentation(const struct vc_evidence *evidence, struct vc_d
 		          "Set %s=max_split_size_mb:512: this platform has no expandable segments.",
 		          variable);
 	}
-	advise(diagnosis, "Allocate the largest batch first, or keep shapes fixed, so that blocks "
-	                  "can be used again.");
+	advise(diagnosis, "Preallocate: run the largest batch first, or keep shapes fixed, so that "
+	                  "blocks can be used again.");
 	advise(diagnosis, "Call torch.cuda.empty_cache() between phases; it does not lower a "
 	                  "single live peak.");
 }
@@ -324,8 +324,10 @@ static void advise_unknown(const struct vc_evidence *evidence, struct vc_diagnos
 		       "Run nvidia-smi while the job runs: it shows which processes hold "
 		       "the GPU.");
 	}
-	advise(diagnosis, "Add torch.cuda.memory_summary() from just before the failure, or "
-	                  "nvidia-smi readings of at least ten steps.");
+	advise(diagnosis,
+	       "Add torch.cuda.memory_summary() from just before the failure, or readings "
+	       "of at least ten steps: nvidia-smi --query-gpu=memory.used,memory.total "
+	       "--format=csv -l 1.");
 }
 
 static bool advise_elsewhere(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)

@@ -36,6 +36,9 @@ static double kth_smallest(double *values, uint32_t count, uint32_t k)
 {
 	uint32_t low = 0, high = count - 1;
 
+	if (count == 0) {
+		return 0;
+	}
 	while (low < high) {
 		double pivot = values[low + (high - low) / 2];
 		uint32_t i = low, j = high;

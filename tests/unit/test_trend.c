@@ -181,7 +181,9 @@ static void leak_behind_warm_up(double *x, int count)
 static void leak_each_epoch(double *x, int count)
 {
 	for (int i = 0; i < count; i++) {
-		x[i] = 10 + 0.5 * (i / 20) + 0.02 * normal();
+		int epoch = i / 20;
+
+		x[i] = 10 + 0.5 * epoch + 0.02 * normal();
 	}
 }
 
