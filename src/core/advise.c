@@ -144,7 +144,10 @@ static enum vc_status grow(struct search *search, struct vc_plan *plan,
 
 static void consider_closest(struct search *search, const struct vc_plan *plan)
 {
-	if (!search->any || plan->need_bytes < search->advice->closest.need_bytes) {
+	const struct vc_plan *closest = &search->advice->closest;
+
+	if (!search->any || plan->need_bytes < closest->need_bytes ||
+	    (plan->need_bytes == closest->need_bytes && plan->step_count < closest->step_count)) {
 		search->advice->closest = *plan;
 		search->any = true;
 	}
@@ -167,9 +170,10 @@ static enum vc_status extend(struct search *search, const struct vc_plan *plan,
 	if (status == VC_INVALID || status == VC_UNSUPPORTED) {
 		return VC_OK; /* heads do not divide so, or the engine has no such mode */
 	}
-	if (status != VC_OK || next.total_bytes >= plan->total_bytes) {
+	if (status != VC_OK || next.total_bytes > plan->total_bytes) {
 		return status;
 	}
+	/* What saves nothing now may do so where a later measure has moved the peak. */
 	step->saves_bytes = plan->total_bytes - next.total_bytes;
 	if (next.verdict != VC_VERDICT_FITS) {
 		consider_closest(search, &next);

@@ -200,6 +200,25 @@ static void hopeless_says_so(void **state)
 	assert_true(advice.closest.step_count > 0);
 }
 
+/* Full training peaks in the optimizer's step, so that recomputing activations alone saves nothing
+ * there; with adapters the backward pass is the peak, and it does. */
+static void a_measure_may_help_only_beside_another(void **state)
+{
+	static struct vc_model model;
+	struct vc_request request = { .model = &model,
+		                      .method = VC_METHOD_DETAILED,
+		                      .engine.name = VC_ENGINE_TRANSFORMERS,
+		                      .workload = { .task = VC_TASK_TRAINING,
+		                                    .precision = VC_DTYPE_BF16 } };
+
+	(void)state;
+	shape_decoder(&model, &llama_2_7b);
+	advise(&request, &a100_40, 1);
+	assert_null(find(VC_MEASURE_LORA, VC_MEASURE_COUNT));
+	assert_null(find(VC_MEASURE_GRADIENT_CHECKPOINTING, VC_MEASURE_COUNT));
+	assert_non_null(find(VC_MEASURE_GRADIENT_CHECKPOINTING, VC_MEASURE_LORA));
+}
+
 static void no_plan_contains_another(void **state)
 {
 	struct vc_model model = { .params = 7070000000 };
@@ -233,6 +252,7 @@ int main(void)
 		cmocka_unit_test(measures_come_in_order_of_difficulty),
 		cmocka_unit_test(what_fits_needs_no_advice),
 		cmocka_unit_test(hopeless_says_so),
+		cmocka_unit_test(a_measure_may_help_only_beside_another),
 		cmocka_unit_test(no_plan_contains_another),
 	};
 
