@@ -853,6 +853,7 @@ struct vc_candidate {
 	bool tensor_over_pcie;    /* tensor ranks would talk over PCIe or between nodes: slow */
 	uint64_t host_bytes;      /* of host memory in one node, where something is offloaded */
 	bool host_short;          /* more than options.host_memory_bytes: the verdict is no */
+	bool over_budget;         /* all its GPUs cost more than options.max_price_micros */
 	struct vc_traffic traffic;
 };
 
@@ -869,11 +870,13 @@ struct vc_select_options {
 	 * link joins where that is more */
 	uint32_t node_gpus;
 	uint64_t host_memory_bytes; /* of one node; 0: not known, so not checked */
+	uint64_t max_price_micros;  /* of all GPUs, in `currency`; 0: no limit */
 };
 
 /*
  * Judges each GPU by the request's method and ranks them: those that fit alone by price, then by
- * waste, then by name; then those that fit as several; then the rest. A layout that the request
+ * waste, then by name; then those that fit as several; then those beyond the budget; then the
+ * rest. A layout that the request
  * states is kept; else the layouts are searched that the architecture and the engine allow, and of
  * those that fit the first is taken by
  *   - how usual it is: for inference, as many GPUs as a power of two, or as the heads and the

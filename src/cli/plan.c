@@ -54,6 +54,24 @@ static bool estimate_detailed(struct plan *plan, struct vc_error *error)
 	       (status == VC_UNSUPPORTED && plan->request.method == VC_METHOD_RULE);
 }
 
+/* Whether fewer of the first GPU would do, were they not an unusual number of them. */
+static void find_fewer(struct plan *plan)
+{
+	const struct vc_candidate *best = plan_best(plan);
+	struct vc_select_options options = plan->options;
+	struct vc_candidate fewer;
+	struct vc_error error;
+
+	if (!best || best->gpus < 3 || plan->request.parallelism.stated) {
+		return;
+	}
+	options.max_gpus = best->gpus - 1;
+	if (vc_select(&plan->request, &best->gpu, 1, &options, &fewer, &error) == VC_OK &&
+	    fewer.gpus_needed) {
+		plan->fewer = fewer;
+	}
+}
+
 static bool estimate(struct plan *plan, const struct gpu_list *gpus,
                      struct vc_candidate *candidates)
 {
@@ -72,6 +90,7 @@ static bool estimate(struct plan *plan, const struct gpu_list *gpus,
 	        plan->request.model->params ? plan->request.model->params : plan->counts.total;
 	plan->candidates = candidates;
 	plan->count = gpus->count;
+	find_fewer(plan);
 	return estimate_detailed(plan, &error) || session_refuse(plan->spec, &error);
 }
 
@@ -108,8 +127,9 @@ static struct vc_select_options options_of(const struct arguments *arguments,
 {
 	struct vc_select_options options = { .max_gpus = max_gpus(arguments, spec),
 		                             .sort = (enum vc_sort)arguments->sort.index,
-		                             .host_memory_bytes =
-		                                     spec->hardware.host_memory_bytes };
+		                             .host_memory_bytes = spec->hardware.host_memory_bytes,
+		                             .max_price_micros =
+		                                     spec->budget.price_per_hour_micros };
 
 	memcpy(options.currency, spec->budget.currency, sizeof options.currency);
 	return options;

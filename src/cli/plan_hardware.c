@@ -1,5 +1,6 @@
 #include "plan_hardware.h"
 
+#include "plan_table.h"
 #include "print_text.h"
 
 #include <inttypes.h>
@@ -240,5 +241,39 @@ bool plan_note_idle(const struct plan *plan, enum byte_unit unit, char to[PLAN_T
 	text_append(to, PLAN_TEXT, "Less than half of %s is used: pack puts several jobs on it%s.",
 	            candidate->gpu->name,
 	            candidate->gpu->mig_capable ? ", and --mig shows the slices that do" : "");
+	return true;
+}
+
+/* ---- Number and price ---- */
+
+bool plan_note_fewer(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+{
+	const struct vc_candidate *fewer = &plan->fewer;
+	char layout[160];
+
+	(void)unit;
+	if (fewer->gpus == 0) {
+		return false;
+	}
+	plan_layout_text(layout, sizeof layout, &fewer->layout);
+	text_append(to, PLAN_TEXT,
+	            "%" PRIu32 " × %s hold it too (%s), where so many are for rent and the "
+	            "framework can; --layouts shows all.",
+	            fewer->gpus, fewer->gpu->name, layout);
+	return true;
+}
+
+bool plan_note_budget(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+{
+	const struct vc_candidate *candidate = first(plan);
+	char price[64];
+
+	(void)unit;
+	if (!candidate || !candidate->over_budget || !candidate->gpus_needed) {
+		return false;
+	}
+	format_price(price, sizeof price, plan->options.max_price_micros, plan->options.currency);
+	text_append(to, PLAN_TEXT, "What fits costs more than the %s an hour of the budget.",
+	            price);
 	return true;
 }

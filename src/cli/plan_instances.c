@@ -236,13 +236,17 @@ static bool holds(const struct row *row)
 	       (row->instance.instances == 1 || offer_of(row)->kind != VC_OFFER_MARKET);
 }
 
-/* --max-price is for all of them. */
+/* --max-price, in USD, and the budget, in its own currency, are for all of them. */
 static bool is_affordable(const struct row *row)
 {
+	const struct vc_select_options *options = &row->plan->options;
 	uint64_t most = row->plan->arguments->max_price_micros;
 	uint64_t price = plan_instance_micros(row->plan, &row->instance);
+	bool counted = options->max_price_micros &&
+	               strcmp(offer_of(row)->currency, options->currency) == 0;
 
-	return most == 0 || (price && price <= most);
+	return (most == 0 || (price && price <= most)) &&
+	       (!counted || price <= options->max_price_micros);
 }
 
 static enum vc_status find(const struct plan *plan, struct row *rows, size_t *count,

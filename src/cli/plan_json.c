@@ -302,6 +302,7 @@ static void write_gpu(struct json_writer *json, const struct vc_candidate *candi
 	json_bool(json, "precision_supported", candidate->precision_supported);
 	write_communication(json, candidate);
 	json_u64(json, "host_bytes", candidate->host_bytes);
+	json_bool(json, "over_budget", candidate->over_budget);
 	write_price(json, candidate);
 	json_close(json, '}');
 }

@@ -365,6 +365,12 @@ static void get_remark(const void *data, struct cell *cell)
 		cell->known = true;
 		cell->tone = TONE_CAREFUL;
 	}
+	if (row->candidate->over_budget) {
+		text_append(cell->buffer, sizeof cell->buffer, "%sover budget",
+		            cell->known ? ", " : "");
+		cell->known = true;
+		cell->tone = TONE_CAREFUL;
+	}
 }
 
 static const struct vc_price *price_of(const struct gpu_row *row)

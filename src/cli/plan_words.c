@@ -299,6 +299,8 @@ static const struct {
 	{ "offload-suits", plan_note_offload },
 	{ "offload-link", plan_note_moved },
 	{ "mostly-idle", plan_note_idle },
+	{ "fewer-gpus", plan_note_fewer },
+	{ "over-budget", plan_note_budget },
 };
 
 static bool said_by(const struct vc_ledger *ledger, const char *code)

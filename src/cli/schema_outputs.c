@@ -68,6 +68,7 @@ static const struct schema_field plan_fields[] = {
 	MUST("gpus[].layout.zero_stage", SCHEMA_BYTES),
 	MAY("gpus[].communication", SCHEMA_ANYTHING),
 	MAY("gpus[].host_bytes", SCHEMA_BYTES),
+	MAY("gpus[].over_budget", SCHEMA_FLAG),
 	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
 	MAY("layouts", SCHEMA_ANYTHING),
 	MAY("slices", SCHEMA_ANYTHING),

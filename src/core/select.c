@@ -30,9 +30,31 @@ static bool computes_in(const struct vc_gpu *gpu, const struct vc_request *reque
 	}
 }
 
+enum group {
+	GROUP_ALONE,
+	GROUP_SEVERAL,
+	GROUP_TOO_DEAR, /* fits, beyond the budget */
+	GROUP_MISSES
+};
+
 static int group(const struct vc_candidate *candidate)
 {
-	return candidate->gpus_needed == 0 ? 2 : candidate->gpus_needed == 1 ? 0 : 1;
+	if (candidate->gpus_needed == 0) {
+		return GROUP_MISSES;
+	}
+	return candidate->over_budget        ? GROUP_TOO_DEAR
+	       : candidate->gpus_needed == 1 ? GROUP_ALONE
+	                                     : GROUP_SEVERAL;
+}
+
+/* What has no price in the budget's currency cannot be said to exceed it. */
+static bool exceeds(const struct vc_candidate *candidate, const struct vc_select_options *options)
+{
+	const struct vc_price *price = &candidate->gpu->price;
+
+	return options->max_price_micros && price->known &&
+	       strcmp(price->currency, options->currency) == 0 &&
+	       sat_mul(price->per_hour_micros, candidate->gpus) > options->max_price_micros;
 }
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -84,7 +106,7 @@ static int compare(const struct vc_candidate *a, const struct vc_candidate *b,
 {
 	int order = group(a) - group(b);
 
-	if (order == 0 && group(a) == 2) {
+	if (order == 0 && group(a) == GROUP_MISSES) {
 		order = (int)a->verdict - (int)b->verdict;
 		order = order ? order
 		              : (a->headroom_bytes < b->headroom_bytes) -
@@ -125,6 +147,8 @@ enum vc_status vc_select(const struct vc_request *request, const struct vc_gpu *
 	for (size_t i = 0; status == VC_OK && i < count; i++) {
 		status = search_gpu(&search, gpus[i], &candidates[i]);
 		candidates[i].precision_supported = computes_in(gpus[i], &search.request);
+		candidates[i].over_budget =
+		        status == VC_OK && exceeds(&candidates[i], &search.options);
 	}
 	if (status == VC_OK) {
 		sort(candidates, count, &search.options);

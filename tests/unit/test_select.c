@@ -242,6 +242,37 @@ static void memory_sort_puts_the_tightest_first(void **state)
 	assert_ptr_equal(ranked[0].gpu, &yuan);
 }
 
+static void the_budget_comes_before_the_price(void **state)
+{
+	struct vc_model model = { .params = 13000000000 };
+	struct vc_request request = { .model = &model };
+	struct vc_select_options options = { .max_price_micros = 3000000 };
+
+	(void)state;
+	/* 1.2 x (26 + 5.2 + 2) = 39.84: 40 GB at $2.74; 80 GB at $3.43 and $6.88 are too dear;
+	 * two A10 or four T4, 1.2 x (15.6 + 2) = 21.12 and 11.76, are $2.01 and $2.10 */
+	rank(&request, &options);
+	assert_ptr_equal(ranked[0].gpu, &a100_40);
+	assert_false(ranked[0].over_budget);
+	/* neither in dollars nor priced: nobody can tell */
+	assert_ptr_equal(ranked[1].gpu, &yuan);
+	assert_ptr_equal(ranked[2].gpu, &unpriced);
+	assert_ptr_equal(ranked[3].gpu, &a10);
+	assert_ptr_equal(ranked[4].gpu, &t4);
+	assert_false(ranked[4].over_budget);
+	assert_ptr_equal(ranked[5].gpu, &a100_80);
+	assert_true(ranked[5].over_budget);
+	assert_int_equal(ranked[5].gpus_needed, 1);
+	assert_ptr_equal(ranked[6].gpu, &h100);
+	/* exactly the budget is within it */
+	options.max_price_micros = 2740000;
+	rank(&request, &options);
+	assert_false(ranked[0].over_budget);
+	options.max_price_micros--;
+	rank(&request, &options);
+	assert_ptr_equal(ranked[0].gpu, &yuan);
+}
+
 static void errors_are_handed_on(void **state)
 {
 	struct vc_model empty = { 0 };
@@ -265,6 +296,7 @@ int main(void)
 		cmocka_unit_test(tensor_ranks_stay_in_a_node),
 		cmocka_unit_test(precisions_a_gpu_lacks_are_flagged),
 		cmocka_unit_test(memory_sort_puts_the_tightest_first),
+		cmocka_unit_test(the_budget_comes_before_the_price),
 		cmocka_unit_test(errors_are_handed_on),
 	};
 
