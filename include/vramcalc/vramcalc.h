@@ -289,6 +289,12 @@ struct vc_ffn {
 	bool router_bias;
 };
 
+/* What convolutions keep for backward, for one image: elements of the compute precision, and bytes
+ * of positions. */
+struct vc_saved {
+	uint64_t elements, bytes;
+};
+
 struct vc_layer_kind {
 	uint32_t mixer_count, ffn_count, odd_count;
 	struct vc_mixer mixers[VC_MAX_MIXERS];
@@ -296,6 +302,7 @@ struct vc_layer_kind {
 	struct vc_tensor odd[VC_MAX_ODD_TENSORS]; /* what no mixer or feed-forward part has */
 	uint64_t norm_elements;                   /* of the layer's norms, biases included */
 	uint32_t norms;                           /* how many of them */
+	struct vc_saved saved;                    /* convolutions */
 };
 
 enum vc_stack_role {
@@ -312,6 +319,7 @@ struct vc_stack {
 	uint32_t layers;
 	bool shared_weights;   /* one set of weights for all layers (ALBERT) */
 	uint64_t fixed_tokens; /* tokens that it always sees (Whisper 1500); 0: the spec's */
+	struct vc_saved saved; /* convolutions before its layers */
 	uint8_t pattern[VC_MAX_LAYERS]; /* index into vc_model.kinds, layer by layer */
 };
 

@@ -115,6 +115,16 @@ static void put_gradients(const struct writer *writer, const struct train_phase 
 	           "P_train × b / N (copies of the step)", &trained, groups.states);
 }
 
+static void put_images(const struct writer *writer, uint64_t bytes, const char *formula,
+                       const char *each)
+{
+	uint64_t images = writer->job->request->workload.batch_size;
+	struct vc_line *line = put(writer, VC_COMPONENT_ACTIVATIONS, bytes, formula);
+
+	input(line, "images", images);
+	per_element(line, each, bytes, images);
+}
+
 static void put_phase(const struct writer *writer)
 {
 	const struct train_activation *activation = &writer->job->activation;
@@ -123,15 +133,22 @@ static void put_phase(const struct writer *writer)
 	struct vc_line *line;
 
 	put_gradients(writer, phase);
-	line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->saved, "T × L × k (kept for backward)");
-	input(line, "T", activation->tokens);
-	input(line, "L", activation->layers);
-	per_element(line, "k", phase->saved, places);
-	line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->working,
-	           writer->peak->name == TRAIN_PHASE_LOSS ? "T × w (hidden states at the loss)"
-	                                                  : "T × w (backward of one layer)");
-	input(line, "T", activation->tokens);
-	per_element(line, "w", phase->working, activation->tokens);
+	if (activation->image_bytes > 0) {
+		put_images(writer, phase->saved, "images × k (kept for backward)", "k");
+		put_images(writer, phase->working, "images × w (the largest block's output)", "w");
+	} else {
+		line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->saved,
+		           "T × L × k (kept for backward)");
+		input(line, "T", activation->tokens);
+		input(line, "L", activation->layers);
+		per_element(line, "k", phase->saved, places);
+		line = put(writer, VC_COMPONENT_ACTIVATIONS, phase->working,
+		           writer->peak->name == TRAIN_PHASE_LOSS
+		                   ? "T × w (hidden states at the loss)"
+		                   : "T × w (backward of one layer)");
+		input(line, "T", activation->tokens);
+		per_element(line, "w", phase->working, activation->tokens);
+	}
 	if (writer->job->request->training.loss_implementation == VC_LOSS_EAGER) {
 		line = put(writer, VC_COMPONENT_LOGITS, phase->logits, "c × T × V");
 		input(line, "c", writer->peak->logit_bytes);

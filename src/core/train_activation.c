@@ -414,6 +414,37 @@ static void add_kind(struct layers *layers, const struct vc_layer_kind *kind, ui
 	        max(out->working_bytes, in_precision(layers, sat_mul(working, layers->tokens)));
 }
 
+/* Convolutions keep whole images, whatever the sequence length. Checkpointed, a block keeps its
+ * input, at most a third of it. */
+static void add_images(struct layers *layers, const struct vc_saved *saved, uint64_t count)
+{
+	const struct vc_request *request = layers->request;
+	uint64_t images = request->workload.batch_size;
+	uint64_t each = sat_add(in_precision(layers, sat_mul3(2, saved->elements, images)),
+	                        sat_mul(saved->bytes, images));
+	bool checkpointed = request->training.gradient_checkpointing == VC_CHECKPOINTING_FULL;
+	struct train_activation *out = layers->out;
+
+	out->saved_bytes = sat_add(out->saved_bytes,
+	                           sat_mul(checkpointed ? sat_div_up(each, 3) : each, count));
+	out->layer_bytes = max(out->layer_bytes, each);
+	out->working_bytes = max(out->working_bytes, each);
+	out->image_bytes = max(out->image_bytes, sat_div_up(each, 3));
+}
+
+/* Where nothing reads text, a sequence length says nothing. */
+static uint64_t tokens_of(const struct vc_request *request)
+{
+	const struct vc_model *model = request->model;
+	const struct vc_stack *main = &model->stacks[model_main_stack(model)];
+	bool text = main->role == VC_STACK_DECODER || main->role == VC_STACK_ENCODER;
+	uint64_t length = text || main->fixed_tokens == 0 ? request->workload.sequence_length
+	                                                  : main->fixed_tokens;
+
+	return sat_div_up(sat_mul(request->workload.batch_size, length),
+	                  request->parallelism.context);
+}
+
 void train_activation(const struct vc_request *request, const struct train_policy *policy,
                       const struct rank *rank, struct train_activation *out)
 {
@@ -424,14 +455,19 @@ void train_activation(const struct vc_request *request, const struct train_polic
 
 	memset(out, 0, sizeof *out);
 	out->hidden = model->stacks[main].hidden_size;
-	out->tokens = sat_div_up(sat_mul(workload->batch_size, workload->sequence_length),
-	                         request->parallelism.context);
+	out->tokens = tokens_of(request);
 	for (uint32_t i = 0; i < model->stack_count; i++) {
 		const struct vc_stack *stack = &model->stacks[i];
 		struct layer_range range = rank_range(model, i, rank);
 		bool language = stack->role == VC_STACK_DECODER || stack->role == VC_STACK_ENCODER;
 		uint32_t kinds = model_kind_layers(stack, range, counts);
 
+		if (range.begin == 0 && range.end > 0) {
+			add_images(&layers, &stack->saved, 1);
+		}
+		for (uint32_t k = 0; k < kinds; k++) {
+			add_images(&layers, &model->kinds[k].saved, counts[k]);
+		}
 		if (stack->role == VC_STACK_MTP || !(language || stack->fixed_tokens > 0)) {
 			continue;
 		}
@@ -445,5 +481,7 @@ void train_activation(const struct vc_request *request, const struct train_polic
 			}
 		}
 	}
-	out->boundary_bytes = in_precision(&layers, sat_mul3(2, out->hidden, out->tokens));
+	out->boundary_bytes =
+	        out->image_bytes > 0 ? out->image_bytes
+	                             : in_precision(&layers, sat_mul3(2, out->hidden, out->tokens));
 }

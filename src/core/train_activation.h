@@ -12,7 +12,8 @@ struct train_activation {
 	uint64_t saved_bytes;    /* by all layers of the rank, checkpointing as asked for */
 	uint64_t layer_bytes;    /* by the hungriest layer when it keeps everything */
 	uint64_t working_bytes;  /* the hungriest layer recomputed and its backward */
-	uint64_t boundary_bytes; /* 2 x hidden x tokens: what passes between layers */
+	uint64_t boundary_bytes; /* 2 x hidden x tokens: what passes between layers; or images */
+	uint64_t image_bytes;    /* convolutions: the largest block's output; 0: there are none */
 	bool approximated;       /* some mixer has only a rough figure */
 };
 

@@ -8,6 +8,11 @@ Parameters are not counted, dropout is off. test_train_activation holds the prog
 percent.
 
   saved_tensors.py > tests/data/saved_tensors.csv
+  saved_tensors.py --images > tests/data/saved_images.csv
+
+The second table has convolutional nets: all that one image of their usual size leaves behind, in
+fp32. YOLOv5 is ultralytics' (pip install ultralytics), whose last layer is another than the first
+release's: the detector's convolutions are left out, their inputs counted.
 
 The last column, `why`, is written by hand: a row that has one is not held against, and says why.
 
@@ -94,7 +99,8 @@ def inputs_of(config):
 
 
 def saved_bytes(model, inputs):
-    weights = {p.untyped_storage()._cdata for p in model.parameters()}
+    weights = {p.untyped_storage()._cdata
+               for p in itertools.chain(model.parameters(), model.buffers())}
     seen = {}
 
     def pack(tensor):
@@ -125,7 +131,56 @@ def layer_bytes(config, attention, method, targets):
     return sizes[1] - sizes[0]
 
 
+RESNETS = {"resnet-18": [64, 128, 256, 512], "resnet-34": [64, 128, 256, 512],
+           "resnet-101": [256, 512, 1024, 2048], "resnet-152": [256, 512, 1024, 2048]}
+YOLOS = ("yolov5n", "yolov5s", "yolov5m", "yolov5x")
+
+
+def resnet_bytes(name):
+    with open(os.path.join(CONFIGS, name + ".json"), encoding="utf-8") as file:
+        config = json.load(file)
+    kind = config.pop("model_type")
+    config.pop("architectures", None)
+    config["hidden_sizes"] = RESNETS[name]
+    shape = transformers.AutoConfig.for_model(kind, **config)
+    model = transformers.AutoModelForImageClassification.from_config(shape).train()
+    return saved_bytes(model, {"pixel_values": torch.zeros((1, 3, 224, 224))})
+
+
+def yolo_bytes(name):
+    from ultralytics.nn.tasks import DetectionModel
+
+    model = DetectionModel(name + ".yaml", verbose=False).train()
+    detector = model.model[-1]
+
+    class Inputs(torch.nn.Module):
+        """Keeps its inputs, as convolutions would."""
+        def __init__(self, like):
+            super().__init__()
+            self.i, self.f, self.type = like.i, like.f, like.type
+            self.weight = torch.nn.Parameter(torch.ones(()))
+
+        def forward(self, tensors):
+            return [tensor * self.weight for tensor in tensors]
+
+    model.model[-1] = Inputs(detector)
+    return saved_bytes(model, {"x": torch.zeros((1, 3, 640, 640))})
+
+
+def images():
+    print("# torch %s, transformers %s; one image in fp32" %
+          (torch.__version__, transformers.__version__))
+    print("config,bytes")
+    for name in RESNETS:
+        print("%s,%d" % (name, resnet_bytes(name)), flush=True)
+    for name in YOLOS:
+        print("%s,%d" % (name, yolo_bytes(name)), flush=True)
+
+
 def main():
+    if sys.argv[1:] == ["--images"]:
+        images()
+        return
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
     print("# torch %s, transformers %s, peft %s; batch %d, length %d, rank %d" %

@@ -49,6 +49,46 @@ static void torch_keeps_as_much(void **state)
 	free(model);
 }
 
+/* tests/data/saved_images.csv: convolutional nets, one image in fp32. */
+static void torch_keeps_as_much_of_an_image(void **state)
+{
+	FILE *file = fopen(TESTS_DIR "/data/saved_images.csv", "r");
+	char line[LINE], config[64];
+	uint64_t bytes;
+	int count = 0;
+
+	(void)state;
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file)) {
+		struct rank rank = { .tensor = 1, .pipeline = 1 };
+		struct train_activation one, two;
+		struct vc_request request = { 0 };
+		struct row row = { .method = VC_TRAINING_FULL };
+		struct vc_model *model;
+
+		if (sscanf(line, "%63[^,],%" SCNu64, config, &bytes) != 2) {
+			continue; /* a heading */
+		}
+		model = fixture_model(config);
+		request = request_for(&row, model);
+		request.workload.precision = VC_DTYPE_FP32;
+		request.workload.batch_size = 1;
+		train_activation(&request, train_policy(VC_ENGINE_NONE), &rank, &one);
+		if (one.saved_bytes > bytes + bytes / 100 ||
+		    one.saved_bytes < bytes - bytes / 100) {
+			fail_msg("%s: %" PRIu64 " bytes an image, torch keeps %" PRIu64, config,
+			         one.saved_bytes, bytes);
+		}
+		request.workload.batch_size = 2;
+		train_activation(&request, train_policy(VC_ENGINE_NONE), &rank, &two);
+		assert_u64(two.saved_bytes, 2 * one.saved_bytes);
+		free(model);
+		count++;
+	}
+	(void)fclose(file);
+	assert_int_equal(count, 8);
+}
+
 static uint64_t targets_of(const char *method)
 {
 	const uint64_t qv = 1ull << VC_MODULE_Q | 1ull << VC_MODULE_V;
@@ -95,12 +135,13 @@ static size_t read_rows(struct CMUnitTest *tests)
 
 int main(void)
 {
-	static struct CMUnitTest tests[MAX_ROWS];
+	static struct CMUnitTest tests[MAX_ROWS + 1];
 	size_t count = read_rows(tests);
 
 	if (count < 60) {
 		print_error("only %zu rows in saved_tensors.csv\n", count);
 		return 1;
 	}
+	tests[count++] = (struct CMUnitTest)cmocka_unit_test(torch_keeps_as_much_of_an_image);
 	return _cmocka_run_group_tests("saved_tensors", tests, count, NULL, NULL);
 }
