@@ -3,6 +3,7 @@
 
 #include "estimate.h"
 #include "ledger.h"
+#include "sat.h"
 #include "text.h"
 #include "version.h"
 
@@ -35,10 +36,30 @@ static enum vc_status unsupported(const struct vc_request *request, struct vc_er
 	               tasks[request->workload.task], vc_engine_name(request->engine.name));
 }
 
+/* Replicas share the requests out: the estimate is for the one with the most. */
+static struct vc_request of_one_replica(const struct vc_request *request)
+{
+	struct vc_request one = *request;
+	struct vc_workload *workload = &one.workload;
+	uint64_t replicas = request->parallelism.data;
+
+	if (workload->task != VC_TASK_INFERENCE || replicas <= 1) {
+		return one;
+	}
+	workload->concurrency = sat_div_up(request->workload.concurrency, replicas);
+	if (replicas > request->workload.concurrency) {
+		workload->batch_size = sat_div_up(
+		        sat_mul(request->workload.batch_size, request->workload.concurrency),
+		        replicas);
+	}
+	return one;
+}
+
 enum vc_status vc_estimate_detailed(const struct vc_request *request, struct vc_ledger *ledger,
                                     struct vc_error *error)
 {
 	detailed_estimator *estimator = estimators[request->workload.task][request->engine.name];
+	struct vc_request replica;
 	enum vc_status status;
 
 	if (!vc_model_has_shape(request->model)) {
@@ -53,7 +74,8 @@ enum vc_status vc_estimate_detailed(const struct vc_request *request, struct vc_
 	if (!estimator) {
 		return unsupported(request, error);
 	}
-	status = estimator(request, ledger, error);
+	replica = of_one_replica(request);
+	status = estimator(&replica, ledger, error);
 	if (status != VC_OK) {
 		return status;
 	}

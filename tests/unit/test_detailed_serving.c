@@ -186,6 +186,33 @@ static void test_plain(void **state)
 	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_KV_CACHE), 4ull * 1024 * 131072);
 }
 
+/* Replicas share the requests out; each has all the weights. */
+static void test_replicas(void **state)
+{
+	static const struct {
+		uint32_t replicas;
+		uint64_t sequences; /* of the fullest, of 3 x 4 */
+	} rows[] = { { 1, 12 }, { 2, 6 }, { 3, 6 }, { 4, 3 }, { 6, 2 }, { 12, 1 }, { 40, 1 } };
+	struct vc_request request;
+	uint64_t weight_bytes;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_NONE, &a100_80);
+	request.workload.batch_size = 3;
+	request.workload.concurrency = 4;
+	request.workload.sequence_length = 8192;
+	estimate(&request);
+	weight_bytes = vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		request.parallelism.data = rows[i].replicas;
+		estimate(&request);
+		assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_KV_CACHE),
+		           rows[i].sequences * 8192 * 131072);
+		assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS), weight_bytes);
+	}
+}
+
 /* Sizes beyond 63 bits are an error, never a wrapped number. */
 static void test_overflow_is_an_error(void **state)
 {
@@ -209,15 +236,11 @@ static void test_overflow_is_an_error(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sglang),
-		cmocka_unit_test(test_sglang_defaults),
-		cmocka_unit_test(test_sglang_states),
-		cmocka_unit_test(test_sglang_sliding_pool),
-		cmocka_unit_test(test_sglang_tower),
-		cmocka_unit_test(test_tensorrt_llm),
-		cmocka_unit_test(test_tgi),
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_overflow_is_an_error),
+		cmocka_unit_test(test_sglang),        cmocka_unit_test(test_sglang_defaults),
+		cmocka_unit_test(test_sglang_states), cmocka_unit_test(test_sglang_sliding_pool),
+		cmocka_unit_test(test_sglang_tower),  cmocka_unit_test(test_tensorrt_llm),
+		cmocka_unit_test(test_tgi),           cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_replicas),      cmocka_unit_test(test_overflow_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
