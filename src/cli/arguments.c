@@ -6,6 +6,7 @@
 #include "arguments.h"
 
 #include "nearest.h"
+#include "option_uses.h"
 #include "print_text.h"
 #include "quantity.h"
 
@@ -26,6 +27,8 @@ struct parser {
 	FILE *errors;
 	char *compose; /* where the next composed setting goes */
 	const struct option_row *rows[MAX_OPTIONS];
+	bool given[MAX_OPTIONS];
+	size_t count;
 	struct option longs[MAX_OPTIONS + 1];
 	char letters[2 * MAX_OPTIONS + 2];
 };
@@ -65,19 +68,28 @@ static void list_options(struct parser *p, unsigned command)
 	}
 	p->letters[letters] = '\0';
 	p->longs[count] = (struct option){ 0 };
+	p->count = count;
 }
 
-static const struct option_row *row_of(const struct parser *p, int key)
+/* The place of the option that getopt_long returned `key` for; p->count: none. */
+static size_t place_of(const struct parser *p, int key)
 {
 	size_t i = 0;
 
 	if (key >= FIRST_LONG) {
-		return p->rows[key - FIRST_LONG];
+		return (size_t)(key - FIRST_LONG);
 	}
-	while (p->longs[i].name && p->rows[i]->letter != key) {
+	while (i < p->count && p->rows[i]->letter != key) {
 		i++;
 	}
-	return p->longs[i].name ? p->rows[i] : NULL;
+	return i;
+}
+
+static const struct option_row *row_of(const struct parser *p, int key)
+{
+	size_t place = place_of(p, key);
+
+	return place < p->count ? p->rows[place] : NULL;
 }
 
 static const struct option_row *row_of_another_command(const char *name)
@@ -260,6 +272,7 @@ static bool walk(struct parser *p, int argc, char **argv)
 		if (!set_option(p, row, optarg)) {
 			return false;
 		}
+		p->given[place_of(p, key)] = true;
 	}
 	while (optind < argc) {
 		append(&p->arguments->operands, argv[optind++]);
@@ -321,9 +334,6 @@ static bool check_operands(const struct parser *p)
 	size_t count = p->arguments->operands.count;
 	char shown[SHOWN];
 
-	if (p->arguments->help || p->arguments->version) {
-		return true;
-	}
 	if (count < command->least) {
 		fprintf(p->errors, "%s: no %s given (%s --help shows examples)\n", p->prefix,
 		        command->operands, p->prefix);
@@ -334,12 +344,15 @@ static bool check_operands(const struct parser *p)
 		fprintf(p->errors, "%s: %s: one word too many\n", p->prefix, shown);
 		return false;
 	}
-	if (p->arguments->json + p->arguments->csv + p->arguments->markdown > 1) {
-		fprintf(p->errors, "%s: --json, --csv and --markdown exclude each other\n",
-		        p->prefix);
-		return false;
-	}
 	return true;
+}
+
+static bool makes_sense(const struct parser *p)
+{
+	struct option_uses uses = { p->arguments, p->prefix, p->rows, p->given, p->count };
+
+	return p->arguments->help || p->arguments->version ||
+	       (check_operands(p) && option_uses_agree(&uses, p->errors));
 }
 
 bool arguments_parse(struct arguments *arguments, int argc, char **argv, FILE *errors)
@@ -366,7 +379,7 @@ bool arguments_parse(struct arguments *arguments, int argc, char **argv, FILE *e
 	parser.prefix = prefix;
 	parser.compose = arguments->composed;
 	list_options(&parser, arguments->command->bit);
-	return walk(&parser, argc - named, argv + named) && check_operands(&parser);
+	return walk(&parser, argc - named, argv + named) && makes_sense(&parser);
 }
 
 void arguments_free(struct arguments *arguments)

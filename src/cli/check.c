@@ -21,6 +21,7 @@ struct limits {
 	struct text_list gpus;
 	uint64_t max_gpus; /* 0: not given; of the following too */
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
+	bool spec_gpus; /* those that a spec names count, where no others are named */
 	bool compared;
 	uint64_t max_increase_bytes, max_increase_ppm;
 };
@@ -29,6 +30,7 @@ struct gate {
 	const struct arguments *arguments;
 	struct session session;
 	enum byte_unit unit;
+	struct limits asked;  /* by the command line */
 	struct limits limits; /* that are being checked */
 	struct vc_policy *policy;
 	char today[11];
@@ -300,28 +302,42 @@ static bool check_gpus(struct gate *gate, const struct vc_spec *spec,
 	return judged;
 }
 
-static bool check_limits(struct gate *gate, const struct vc_spec *spec,
-                         const struct vc_request *request)
+/* What is asked of GPUs where there are none would be passed unchecked. */
+static bool means_something(const struct gate *gate, const struct vc_spec *spec, bool gpus)
 {
 	const struct limits *limits = &gate->limits;
-	bool gpus = limits->gpus.count || (!limits->rule && vc_spec_gives(spec, "hardware.gpus"));
-	bool judged = true;
+	bool priced = limits->max_price_micros != 0;
+	const char *idle = gpus                          ? NULL
+	                   : limits->min_headroom_ppm    ? "--min-headroom"
+	                   : limits->max_gpus && !priced ? "--max-gpus"
+	                   : gate->arguments->method.index == VC_METHOD_DETAILED && !priced
+	                           ? "--method detailed"
+	                           : NULL;
 
-	if (!gpus && !limits->max_memory_bytes && !limits->max_price_micros && !limits->compared) {
+	if (!gpus && !limits->max_memory_bytes && !priced && !limits->compared) {
 		fprintf(stderr,
 		        "vramcalc check: %s: nothing to check against (expected --gpu, "
 		        "--max-memory, --max-price, --base, --policy or hardware.gpus)\n",
 		        spec->source);
 		return false;
 	}
-	if (limits->min_headroom_ppm && !gpus) {
-		fprintf(stderr,
-		        "vramcalc check: %s: min-headroom: no GPU to have it on (expected a GPU "
-		        "too)\n",
-		        spec->source);
+	if (idle && !limits->rule) {
+		fprintf(stderr, "vramcalc check: %s: %s: goes with --gpu or hardware.gpus\n",
+		        spec->source, idle);
 		return false;
 	}
-	if (gpus) {
+	return true;
+}
+
+static bool check_limits(struct gate *gate, const struct vc_spec *spec,
+                         const struct vc_request *request)
+{
+	const struct limits *limits = &gate->limits;
+	bool gpus =
+	        limits->gpus.count || (limits->spec_gpus && vc_spec_gives(spec, "hardware.gpus"));
+	bool judged = means_something(gate, spec, gpus);
+
+	if (judged && gpus) {
 		judged = check_gpus(gate, spec, request);
 	}
 	if (judged && limits->max_memory_bytes) {
@@ -348,15 +364,21 @@ static bool matches(const struct vc_policy_rule *rule, const char *spec)
 	return rule->specs_count == 0;
 }
 
+/* Of several the one that ends last. */
 static const struct vc_policy_exception *exception_of(const struct vc_policy_rule *rule,
                                                       const char *spec)
 {
+	const struct vc_policy_exception *last = NULL;
+
 	for (uint32_t i = 0; i < rule->exceptions_count; i++) {
-		if (fnmatch(rule->exceptions[i].spec, spec, 0) == 0) {
-			return &rule->exceptions[i];
+		const struct vc_policy_exception *exception = &rule->exceptions[i];
+
+		if (fnmatch(exception->spec, spec, 0) == 0 &&
+		    (!last || strcmp(exception->expires, last->expires) > 0)) {
+			last = exception;
 		}
 	}
-	return NULL;
+	return last;
 }
 
 /* The reader has seen to it that the texts are well-formed. */
@@ -412,18 +434,17 @@ static void apply_exception(struct gate *gate, const struct vc_policy_rule *rule
 	}
 }
 
-static bool has_limits(const struct limits *limits)
+/* What the command line asks for beside the policy. */
+static bool asks_more(const struct limits *asked)
 {
-	return limits->gpus.count || limits->max_memory_bytes || limits->max_price_micros ||
-	       limits->min_headroom_ppm || limits->compared;
+	return asked->gpus.count || asked->max_gpus || asked->max_memory_bytes ||
+	       asked->max_price_micros || asked->min_headroom_ppm || asked->compared;
 }
 
-/* The rules, and beside them what the command line asks. */
 static bool check_policy(struct gate *gate, const struct vc_spec *spec,
                          const struct vc_request *request)
 {
-	const struct limits own = gate->limits;
-	bool judged = true;
+	bool judged = true, meant = false;
 
 	for (uint32_t i = 0; judged && i < gate->policy->rules_count; i++) {
 		struct vc_policy_rule *rule = &gate->policy->rules[i];
@@ -432,6 +453,7 @@ static bool check_policy(struct gate *gate, const struct vc_spec *spec,
 		if (!matches(rule, spec->source)) {
 			continue;
 		}
+		meant = true;
 		gate->limits = rule_limits(gate, rule);
 		if (rule->max_increase && !gate->limits.compared && !rule->gpu &&
 		    !rule->max_memory && !rule->max_price) {
@@ -440,8 +462,15 @@ static bool check_policy(struct gate *gate, const struct vc_spec *spec,
 		judged = check_limits(gate, spec, request);
 		apply_exception(gate, rule, spec->source, first);
 	}
-	gate->limits = own;
-	return judged && has_limits(&own) ? check_limits(gate, spec, request) : judged;
+	if (judged && asks_more(&gate->asked)) {
+		gate->limits = gate->asked;
+		return check_limits(gate, spec, request);
+	}
+	if (!meant) {
+		fprintf(stderr, "vramcalc check: %s: no rule of %s is about it\n", spec->source,
+		        gate->arguments->policy);
+	}
+	return judged;
 }
 
 static bool check_spec(struct gate *gate, const struct vc_spec *spec)
@@ -452,6 +481,7 @@ static bool check_spec(struct gate *gate, const struct vc_spec *spec)
 		return false;
 	}
 	session_request(&gate->session, &request);
+	gate->limits = gate->asked;
 	return gate->policy ? check_policy(gate, spec, &request)
 	                    : check_limits(gate, spec, &request);
 }
@@ -512,22 +542,17 @@ static bool read_limits(struct gate *gate)
 {
 	const struct arguments *arguments = gate->arguments;
 
-	if (arguments->max_increase && !arguments->base) {
-		fprintf(stderr, "vramcalc check: --max-increase: needs --base (what to compare "
-		                "with)\n");
-		return false;
-	}
-	/* with a policy, a base alone is for the rules */
-	gate->limits = (struct limits){ .gpus = arguments->gpus,
-		                        .max_gpus = arguments->max_gpus,
-		                        .max_memory_bytes = arguments->max_memory_bytes,
-		                        .max_price_micros = arguments->max_price_micros,
-		                        .min_headroom_ppm = arguments->min_headroom_ppm,
-		                        .compared = arguments->base && (arguments->max_increase ||
-		                                                        !arguments->policy) };
+	gate->asked = (struct limits){ .gpus = arguments->gpus,
+		                       .max_gpus = arguments->max_gpus,
+		                       .max_memory_bytes = arguments->max_memory_bytes,
+		                       .max_price_micros = arguments->max_price_micros,
+		                       .min_headroom_ppm = arguments->min_headroom_ppm,
+		                       .spec_gpus = !arguments->policy,
+		                       .compared = arguments->base && (!arguments->policy ||
+		                                                       arguments->max_increase) };
 	if (arguments->max_increase &&
-	    !vc_policy_increase(arguments->max_increase, &gate->limits.max_increase_ppm,
-	                        &gate->limits.max_increase_bytes)) {
+	    !vc_policy_increase(arguments->max_increase, &gate->asked.max_increase_ppm,
+	                        &gate->asked.max_increase_bytes)) {
 		fprintf(stderr,
 		        "vramcalc check: --max-increase: %s is neither (expected a share "
 		        "such as 5%% or a size such as 2GB)\n",
@@ -549,6 +574,23 @@ static void read_today(char today[11])
 	}
 }
 
+/* With a policy --base serves its rules about growth, or --max-increase. */
+static bool compares_with_base(const struct gate *gate)
+{
+	bool compares = !gate->arguments->base || gate->asked.compared;
+
+	for (uint32_t i = 0; !compares && i < gate->policy->rules_count; i++) {
+		compares = gate->policy->rules[i].max_increase != NULL;
+	}
+	if (!compares) {
+		fprintf(stderr,
+		        "vramcalc check: --base: no rule of %s has max_increase (expected one, or "
+		        "--max-increase)\n",
+		        gate->arguments->policy);
+	}
+	return compares;
+}
+
 static bool read_policy(struct gate *gate)
 {
 	struct vc_error_list errors = { 0 };
@@ -559,7 +601,7 @@ static bool read_policy(struct gate *gate)
 	gate->policy = vc_policy_read(gate->arguments->policy, &errors);
 	report_errors(&errors);
 	read_today(gate->today);
-	return gate->policy != NULL;
+	return gate->policy && compares_with_base(gate);
 }
 
 int check_command(struct arguments *arguments)
@@ -572,6 +614,9 @@ int check_command(struct arguments *arguments)
 	output_open(&out, arguments);
 	gate.unit = out.unit;
 	if (!read_limits(&gate) || !read_policy(&gate)) {
+		if (gate.policy) {
+			vc_policy_free(gate.policy);
+		}
 		return EXIT_WRONG_INPUT;
 	}
 	all = spec_list_open(&specs, &arguments->operands);

@@ -95,9 +95,9 @@ int diagnose_command(struct arguments *arguments)
 	if (!log || !theory) {
 		report_no_memory();
 	} else if (!arguments->spec) {
-		if (arguments->gpus.count || arguments->settings.count) {
-			fprintf(stderr, "vramcalc diagnose: --gpu and options of a job are about a "
-			                "spec (expected --spec SPEC)\n");
+		if (arguments->settings.count) {
+			fprintf(stderr, "vramcalc diagnose: options of a job are about a spec "
+			                "(expected --spec SPEC)\n");
 		} else {
 			status = diagnose_files(&session, NULL, log, theory);
 		}

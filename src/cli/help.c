@@ -130,6 +130,12 @@ int help_command(struct arguments *arguments)
 {
 	const struct command *command = NULL;
 
+	if (arguments->operands.count && (arguments->manual || arguments->completion.given)) {
+		fputs("vramcalc help: --man and --completion are about all commands (expected no "
+		      "COMMAND)\n",
+		      stderr);
+		return EXIT_WRONG_INPUT;
+	}
 	if (arguments->manual) {
 		manual_print(stdout);
 		return EXIT_FITS;

@@ -106,6 +106,20 @@ extern const struct option_row option_table[];
 extern const struct command command_table[];    /* ends with a NULL name */
 extern const struct example program_examples[]; /* the first thing that --help shows */
 
+/*
+ * What an option needs beside it, or does not go with: one without effect is refused, not ignored.
+ * Lists are names apart by blanks; "method=detailed" is an option with that value.
+ */
+struct option_rule {
+	unsigned commands;
+	const char *options;  /* each of these; NULL ends the table */
+	const char *with;     /* only where this is given too; NULL: always */
+	const char *needs;    /* one of these as well; NULL: none */
+	const char *excludes; /* none of these beside itself; NULL: none */
+};
+
+extern const struct option_rule option_rules[];
+
 const char *option_group_name(enum option_group group);
 /* What --help says of an option, whether its row says it or the field of the spec that it sets. */
 const char *option_value_name(const struct option_row *option); /* NULL: a flag */

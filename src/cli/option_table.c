@@ -192,7 +192,7 @@ const struct option_row option_table[] = {
 	{ .name = "overhead",
 	  .kind = OPTION_BYTES,
 	  .group = GROUP_HARDWARE,
-	  .commands = ON_JOBS,
+	  .commands = ON_JOBS & ~ON_DIFF,
 	  .offset = AT(overhead_bytes),
 	  .value = "SIZE",
 	  .fallback = "2GB",
@@ -200,7 +200,7 @@ const struct option_row option_table[] = {
 	{ .name = "margin",
 	  .kind = OPTION_RATIO,
 	  .group = GROUP_HARDWARE,
-	  .commands = ON_JOBS,
+	  .commands = ON_JOBS & ~ON_DIFF,
 	  .offset = AT(margin_ppm),
 	  .value = "FACTOR",
 	  .fallback = "1.2",
@@ -585,4 +585,30 @@ const struct option_row option_table[] = {
 	  .offset = AT(version),
 	  .help = "print the version" },
 	{ .name = NULL },
+};
+
+const struct option_rule option_rules[] = {
+	/* the form of the output: one at a time, and with --csv one table */
+	{ ON_ALL, "json csv markdown github", .excludes = "json csv markdown github" },
+	{ ON_PLAN | ON_CHECK, "quiet", .excludes = "json csv markdown github explain layouts" },
+	{ ON_PLAN, "explain layouts mig instances", .with = "csv",
+	  .excludes = "explain layouts mig instances" },
+	{ ON_HELP, "man", .excludes = "completion" },
+
+	/* what is considered */
+	{ ON_PLAN, "all", .excludes = "gpu" },
+	{ ON_COMPARE, "max-gpus", .needs = "gpu" },
+	{ ON_CHECK, "max-increase", .needs = "base" },
+	{ ON_DIFF, "gpu catalog", .needs = "method=detailed" },
+	{ ON_SOLVE | ON_ADVISE | ON_PACK | ON_DIAGNOSE | ON_DIFF,
+	  "overhead margin activation-share", .excludes = "method=detailed" },
+	{ ON_DIAGNOSE, "gpu gpus set offline method overhead margin activation-share catalog",
+	  .needs = "spec" },
+
+	/* offers, and the price of a run */
+	{ ON_PLAN, "cloud region spot max-price hours assume-spot", .needs = "instances" },
+	{ ON_PLAN | ON_OFFERS,
+	  "interruption-interval checkpoint-interval restart-time not-resumable billing",
+	  .needs = "hours" },
+	{ .options = NULL },
 };

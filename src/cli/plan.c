@@ -239,25 +239,6 @@ static bool names_several(const struct arguments *arguments)
 	return arguments->operands.count > 1 || count > 1;
 }
 
-/* Options that choose among offers mean nothing to GPUs without instances. */
-static bool means_offers(const struct arguments *arguments)
-{
-	const char *const given[] = { arguments->cloud ? "cloud" : NULL,
-		                      arguments->region ? "region" : NULL,
-		                      arguments->spot ? "spot" : NULL,
-		                      arguments->assume_spot ? "assume-spot" : NULL,
-		                      arguments->max_price_micros ? "max-price" : NULL,
-		                      arguments->hours_micros ? "hours" : NULL };
-
-	for (size_t i = 0; !arguments->instances && i < sizeof given / sizeof *given; i++) {
-		if (given[i]) {
-			fprintf(stderr, "vramcalc plan: --%s: goes with --instances\n", given[i]);
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool is_standard_output(const char *path)
 {
 	return path && strcmp(path, "-") == 0;
@@ -271,6 +252,14 @@ static bool make_room_for_picture(struct arguments *arguments)
 	if (svg && html) {
 		fputs("vramcalc plan: --svg -, --html -: one of them may go to standard output\n",
 		      stderr);
+		return false;
+	}
+	if ((svg || html) && (arguments->json || arguments->csv || arguments->markdown ||
+	                      arguments->explain || arguments->layouts)) {
+		fprintf(stderr,
+		        "vramcalc plan: --%s -: goes to standard output alone (expected a file, or "
+		        "nothing else to print)\n",
+		        svg ? "svg" : "html");
 		return false;
 	}
 	arguments->quiet = arguments->quiet || svg || html;
@@ -302,7 +291,7 @@ int plan_command(struct arguments *arguments)
 	struct run run = { .arguments = arguments, .session.arguments = arguments };
 	int status;
 
-	if (!means_offers(arguments) || !make_room_for_picture(arguments) ||
+	if (!make_room_for_picture(arguments) ||
 	    !picture_files_open(&run.pictures, arguments, names_several(arguments))) {
 		return EXIT_WRONG_INPUT;
 	}

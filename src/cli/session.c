@@ -27,7 +27,8 @@ bool session_catalog(struct session *session, const char *currency)
 	return true;
 }
 
-/* --gpu, else the spec's, else the five families that are shown unasked, else all. */
+/* --gpu, else with --all all, else the spec's, else the five families that are shown unasked, else
+ * all. */
 bool session_choose(const struct session *session, const struct vc_spec *spec,
                     struct gpu_list *list)
 {
@@ -42,7 +43,8 @@ bool session_choose(const struct session *session, const struct vc_spec *spec,
 		                       &(struct name_place){ prefix, "--gpu" }, list) &&
 		            all_known;
 	}
-	for (size_t i = 0; !named->count && i < spec->hardware.gpu_count; i++) {
+	for (size_t i = 0;
+	     !named->count && !session->arguments->all && i < spec->hardware.gpu_count; i++) {
 		all_known =
 		        report_gpu(&session->catalog, spec->hardware.gpus[i],
 		                   &(struct name_place){ spec->source, "hardware.gpus" }, list) &&

@@ -3,8 +3,11 @@
 #include "quantity.h"
 #include "source.h"
 #include "yaml_guard.h"
+#include "yaml_place.h"
 
 #include <cyaml/cyaml.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +169,40 @@ static void check(const struct vc_guard_scalar *scalar, struct vc_error_list *er
 	}
 }
 
+/* What a rule says that can never fail is a slip. */
+static const char *idle_part(const struct vc_policy_rule *rule)
+{
+	if (rule->gpu) {
+		return NULL;
+	}
+	if (rule->min_headroom) {
+		return "min_headroom goes with gpu";
+	}
+	if (rule->max_gpus && !rule->max_price) {
+		return "max_gpus goes with gpu or max_price";
+	}
+	return rule->max_memory || rule->max_price || rule->max_increase
+	               ? NULL
+	               : "checks nothing (expected gpu, max_memory, max_price or max_increase)";
+}
+
+static void check_rules(const struct vc_policy *policy, const char *path, const char *text,
+                        size_t length, struct vc_error_list *errors)
+{
+	for (uint32_t i = 0; i < policy->rules_count; i++) {
+		const char *idle = idle_part(&policy->rules[i]);
+		struct vc_text_mark mark;
+		char field[32];
+
+		if (idle) {
+			snprintf(field, sizeof field, "rules[%" PRIu32 "]", i);
+			mark = vc_yaml_place(text, length, field);
+			vc_errors_add(errors, &(struct vc_place){ path, mark.line, mark.column },
+			              field, "%s", idle);
+		}
+	}
+}
+
 struct vc_policy *vc_policy_read(const char *path, struct vc_error_list *errors)
 {
 	const struct vc_guard guard = {
@@ -184,10 +221,16 @@ struct vc_policy *vc_policy_read(const char *path, struct vc_error_list *errors)
 		problem = cyaml_load_data((const uint8_t *)text, length, &config, &policy_schema,
 		                          &policy, NULL);
 	}
+	if (policy) {
+		check_rules(policy, path, text, length, errors);
+	}
 	free(text);
 	if (problem != CYAML_OK) {
 		vc_errors_add(errors, &place, "", "%s", cyaml_strerror(problem));
-		return NULL;
+	}
+	if (policy && errors->count) {
+		vc_policy_free(policy);
+		policy = NULL;
 	}
 	return policy;
 }

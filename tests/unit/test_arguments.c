@@ -120,10 +120,58 @@ static void mistakes_get_one_clear_line(void **state)
 	               "vramcalc plan: no SPEC... given (vramcalc plan --help shows examples)\n");
 	assert_refused(WORDS("precisions", "x"), "vramcalc precisions: x: one word too many\n");
 	assert_refused(WORDS("plan", "x", "--json", "--csv"),
-	               "vramcalc plan: --json, --csv and --markdown exclude each other\n");
+	               "vramcalc plan: --json: does not go with --csv\n");
 	assert_refused(WORDS("gpus", "--explain"),
 	               "vramcalc gpus: --explain: no such option of this command (vramcalc gpus "
 	               "--help lists them)\n");
+}
+
+/* One line of option_rules each, and what it lets through. */
+static void options_without_effect_are_refused(void **state)
+{
+	static char *const good[][8] = {
+		{ "check", "x", "--base", "y", "--max-increase", "5%", NULL },
+		{ "plan", "x", "--csv", "--explain", NULL },
+		{ "plan", "x", "--explain", "--layouts", "--mig", NULL },
+		{ "solve", "x", "--margin", "1.1", "--method", "rule", NULL },
+		{ "diff", "x", "y", "--gpu", "A10", "-m", "detailed", NULL },
+		{ "offers", "--hours", "2", "--billing", "hour", NULL },
+		{ "plan", "--help", "--json", "--csv", NULL },
+	};
+	struct arguments a;
+	char *message;
+
+	(void)state;
+	assert_refused(WORDS("check", "x", "--max-increase", "5%"),
+	               "vramcalc check: --max-increase: goes with --base\n");
+	assert_refused(WORDS("check", "x", "--github", "--json"),
+	               "vramcalc check: --json: does not go with --github\n");
+	assert_refused(WORDS("check", "x", "-q", "--json"),
+	               "vramcalc check: --quiet: does not go with --json\n");
+	assert_refused(WORDS("plan", "x", "--csv", "--mig", "-e"),
+	               "vramcalc plan: --explain: does not go with --mig\n");
+	assert_refused(WORDS("help", "--man", "--completion", "zsh"),
+	               "vramcalc help: --man: does not go with --completion\n");
+	assert_refused(WORDS("plan", "x", "-a", "-g", "A10"),
+	               "vramcalc plan: --all: does not go with --gpu\n");
+	assert_refused(WORDS("compare", "x", "--max-gpus", "2"),
+	               "vramcalc compare: --max-gpus: goes with --gpu\n");
+	assert_refused(WORDS("diff", "x", "y", "--gpu", "A10"),
+	               "vramcalc diff: --gpu: goes with --method detailed\n");
+	assert_refused(WORDS("solve", "x", "--margin", "1.1", "--method=detailed"),
+	               "vramcalc solve: --margin: does not go with --method detailed\n");
+	assert_refused(WORDS("diagnose", "x", "--gpus", "2"),
+	               "vramcalc diagnose: --gpus: goes with --spec\n");
+	assert_refused(WORDS("plan", "x", "--region", "y"),
+	               "vramcalc plan: --region: goes with --instances\n");
+	assert_refused(WORDS("offers", "--billing", "hour"),
+	               "vramcalc offers: --billing: goes with --hours\n");
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		assert_true(parse(&a, &message, good[i]));
+		assert_string_equal(message, "");
+		arguments_free(&a);
+		free(message);
+	}
 }
 
 static void abbreviations_are_refused(void **state)
@@ -187,6 +235,7 @@ int main(void)
 		cmocka_unit_test(fields_are_settings_in_their_order),
 		cmocka_unit_test(the_program_itself_has_options),
 		cmocka_unit_test(mistakes_get_one_clear_line),
+		cmocka_unit_test(options_without_effect_are_refused),
 		cmocka_unit_test(abbreviations_are_refused),
 		cmocka_unit_test(numbers_are_checked),
 		cmocka_unit_test(amounts_are_exact),

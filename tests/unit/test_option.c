@@ -76,6 +76,38 @@ static void defaults_are_choices(void **state)
 	}
 }
 
+static bool any_command_takes(const char *name, size_t length, unsigned commands)
+{
+	for (const struct option_row *row = option_table; row->name; row++) {
+		if ((row->commands & commands) && strlen(row->name) == length &&
+		    strncmp(row->name, name, length) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A misspelt name in a rule would never hold. */
+static void rules_name_options(void **state)
+{
+	(void)state;
+	for (const struct option_rule *rule = option_rules; rule->options; rule++) {
+		const char *const lists[] = { rule->options, rule->with, rule->needs,
+			                      rule->excludes };
+
+		assert_true(rule->needs || rule->excludes);
+		for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+			for (const char *name = lists[i]; name && *name;) {
+				size_t length = strcspn(name, " ");
+
+				assert_true(any_command_takes(name, strcspn(name, " ="),
+				                              rule->commands));
+				name += length + strspn(name + length, " ");
+			}
+		}
+	}
+}
+
 static void every_command_is_complete(void **state)
 {
 	unsigned bits = 0;
@@ -107,6 +139,7 @@ int main(void)
 		cmocka_unit_test(groups_are_together),
 		cmocka_unit_test(fields_exist),
 		cmocka_unit_test(defaults_are_choices),
+		cmocka_unit_test(rules_name_options),
 		cmocka_unit_test(every_command_is_complete),
 	};
 
