@@ -44,10 +44,10 @@ static double kth_smallest(double *values, uint32_t count, uint32_t k)
 		uint32_t i = low, j = high;
 
 		for (;;) {
-			while (values[i] < pivot) {
+			while (i < high && values[i] < pivot) {
 				i++;
 			}
-			while (values[j] > pivot) {
+			while (j > low && values[j] > pivot) {
 				j--;
 			}
 			if (i >= j) {

@@ -183,7 +183,6 @@ static void look_for_pickle(struct log *log, const char *bytes, size_t size)
 
 void log_feed(struct log *log, const char *bytes, size_t size)
 {
-	log_json_feed(log, bytes, size);
 	look_for_pickle(log, bytes, size);
 	for (size_t i = 0; i < size;) {
 		size_t room = sizeof log->text.line - 1 - log->text.length;
@@ -191,6 +190,7 @@ void log_feed(struct log *log, const char *bytes, size_t size)
 		                     ? plain_run(bytes + i, size - i < room ? size - i : room)
 		                     : 0;
 
+		log_json_feed(log, bytes + i, run ? run : 1);
 		if (run) {
 			memcpy(log->text.line + log->text.length, bytes + i, run);
 			log->text.length += run;
