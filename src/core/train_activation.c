@@ -26,8 +26,9 @@ struct widths {
 	uint64_t norms;
 	uint64_t inner_norms,
 	        inner_rows; /* norms on queries and keys; 4 bytes of statistics each */
-	bool routed_gated, layer_norm, stepwise_gelu;
-	bool raised; /* norms compute in a wider type than the layer */
+	bool routed_gated, layer_norm, stepwise_gelu, relu;
+	bool wide_norms; /* multiply by their weights in fp32 */
+	bool raised;     /* norms compute in a wider type than the layer */
 };
 
 /* Bytes per token: what tensor parallelism leaves whole, and what it divides. */
@@ -150,19 +151,28 @@ static uint64_t expert_bytes(const struct widths *w)
 	        sat_add(sat_mul(w->routed_gated ? 8 : 4, w->routed_width), sat_mul(8, w->shared)));
 }
 
-/* An RMS norm keeps an fp32 copy of its input, the normalized input and its output: 8 bytes; and 4
- * of statistics a token. */
+/* An RMS norm keeps an fp32 copy of its input, the normalized input and its output, which a matrix
+ * multiplication reads: 8 bytes; and 4 of statistics a token. */
+static uint64_t norm_bytes(const struct widths *w)
+{
+	uint64_t each = w->layer_norm ? 4 : w->raised ? 8 : 6;
+	/* of four norms, two stand before the residual sum, which keeps nothing */
+	uint64_t unread = w->wide_norms && w->norms == 4 ? 2 : 0;
+
+	each += w->wide_norms && w->raised ? 2 : 0;
+	return sat_sub(sat_mul(w->norms, sat_add(sat_mul(each, w->hidden), 4)),
+	               sat_mul3(2, unread, w->hidden));
+}
+
 static struct share eager_saved(const struct widths *w)
 {
-	uint64_t ffn = sat_add(sat_mul(8, w->gated), sat_mul(w->stepwise_gelu ? 10 : 4, w->dense));
-	uint64_t inner = sat_add(sat_mul(6, w->inner_norms), sat_mul(4, w->inner_rows));
+	uint64_t dense = w->stepwise_gelu ? 10 : w->relu ? 2 : 4;
+	uint64_t ffn = sat_add(sat_mul(8, w->gated), sat_mul(dense, w->dense));
+	uint64_t inner = sat_add(sat_mul(w->wide_norms && w->raised ? 8 : 6, w->inner_norms),
+	                         sat_mul(4, w->inner_rows));
 
 	return (struct share){
-		.whole = sat_mul(w->norms, sat_add(sat_mul(w->layer_norm ? 4
-		                                           : w->raised   ? 8
-		                                                         : 6,
-		                                           w->hidden),
-		                                   4)),
+		.whole = norm_bytes(w),
 		.divided = sat_add(sat_add(attention_bytes(w), sat_mul(4, w->summed_heads)),
 		                   sat_add(inner, sat_add(ffn, expert_bytes(w)))),
 	};
@@ -268,7 +278,7 @@ struct layers {
 	const struct vc_request *request;
 	const struct train_policy *policy;
 	struct train_activation *out;
-	uint64_t tokens;
+	uint64_t tokens, length; /* of all sequences, of one */
 };
 
 /* Attention scores: fp32 probabilities and their 16-bit copy; Megatron keeps 16-bit scores, their
@@ -276,14 +286,18 @@ struct layers {
 static uint64_t score_bytes(const struct layers *layers, const struct widths *w)
 {
 	/* in fp32 the probabilities are the only copy: 4 bytes, of which in_precision() makes 2 */
-	uint64_t each = layers->policy->style == TRAIN_STYLE_FUSED    ? 5
-	                : train_precision_bytes(layers->request) == 4 ? 2
-	                                                              : 6;
+	uint64_t each = layers->policy->style == TRAIN_STYLE_FUSED
+	                        ? 5
+	                        : train_score_bytes(layers->request->model);
 
+	if (layers->policy->style != TRAIN_STYLE_FUSED &&
+	    train_precision_bytes(layers->request) == 4) {
+		each = 2;
+	}
 	if (layers->request->workload.attn_implementation != VC_ATTENTION_EAGER) {
 		return 0;
 	}
-	return sat_mul3(each, w->heads, layers->request->workload.sequence_length);
+	return sat_mul3(each, w->heads, layers->length);
 }
 
 /* Per token: input and inner product of every adapter in the layer. */
@@ -384,8 +398,11 @@ static void add_kind(struct layers *layers, const struct vc_layer_kind *kind, ui
 		        request->training.method == VC_TRAINING_FULL ? shape.widths.outputs : 0;
 	}
 	shape.widths.raised = train_precision_bytes(request) < 4;
-	shape.widths.stepwise_gelu =
-	        layers->policy->stock_modules && train_stepwise_gelu(request->model);
+	if (layers->policy->stock_modules) {
+		shape.widths.stepwise_gelu = train_stepwise_gelu(request->model);
+		shape.widths.relu = train_relu(request->model);
+		shape.widths.wide_norms = train_wide_norms(request->model);
+	}
 	w = shape.widths;
 	scores = sat_div_up(score_bytes(layers, &w), request->parallelism.tensor);
 	all = on_rank(request, style_saved(layers, &shape));
@@ -471,6 +488,8 @@ void train_activation(const struct vc_request *request, const struct train_polic
 		if (stack->role == VC_STACK_MTP || !(language || stack->fixed_tokens > 0)) {
 			continue;
 		}
+		layers.length =
+		        stack->fixed_tokens ? stack->fixed_tokens : workload->sequence_length;
 		layers.tokens = stack->fixed_tokens
 		                        ? sat_mul(workload->batch_size, stack->fixed_tokens)
 		                        : out->tokens;

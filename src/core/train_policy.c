@@ -113,6 +113,19 @@ static const char *const plain_loss_families[] = { "gpt2",   "gpt_bigcode", "gpt
 /* activations.py, NewGELUActivation, as their configuration classes name it */
 static const char *const stepwise_gelu_families[] = { "gpt2", "gpt_neo", "gptj", "codegen", "phi" };
 
+/* eager_attention_forward and its like without dtype=torch.float32 */
+static const char *const plain_score_families[] = { "bert", "roberta", "gpt2", "falcon",
+	                                            "xlm-roberta" };
+/* and with attn_logit_softcapping, whose tanh keeps its result */
+static const char *const capped_score_families[] = { "gemma2" };
+
+/* activation_function "relu"; T5's first release, whose feed-forward is not gated */
+static const char *const relu_families[] = { "opt", "t5" };
+
+/* "(weight * hidden).to(dtype)", where others write "weight * hidden.to(dtype)" */
+static const char *const wide_norm_families[] = { "gemma",       "gemma2", "gemma3",
+	                                          "gemma3_text", "olmo2",  "olmo3" };
+
 static bool is_among(const char *family, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -133,4 +146,27 @@ bool train_stepwise_gelu(const struct vc_model *model)
 {
 	return is_among(model->family, stepwise_gelu_families,
 	                sizeof stepwise_gelu_families / sizeof *stepwise_gelu_families);
+}
+
+uint32_t train_score_bytes(const struct vc_model *model)
+{
+	if (is_among(model->family, plain_score_families,
+	             sizeof plain_score_families / sizeof *plain_score_families)) {
+		return 2;
+	}
+	return is_among(model->family, capped_score_families,
+	                sizeof capped_score_families / sizeof *capped_score_families)
+	               ? 8
+	               : 6;
+}
+
+bool train_relu(const struct vc_model *model)
+{
+	return is_among(model->family, relu_families, sizeof relu_families / sizeof *relu_families);
+}
+
+bool train_wide_norms(const struct vc_model *model)
+{
+	return is_among(model->family, wide_norm_families,
+	                sizeof wide_norm_families / sizeof *wide_norm_families);
 }

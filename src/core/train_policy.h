@@ -62,4 +62,14 @@ bool train_plain_loss(const struct vc_model *model);
  * every step: 6 bytes more per element. */
 bool train_stepwise_gelu(const struct vc_model *model);
 
+/* Bytes per score that eager attention keeps in 16 bits: usually 6, an fp32 softmax and its copy.
+ */
+uint32_t train_score_bytes(const struct vc_model *model);
+
+/* Families whose feed-forward parts use ReLU, whose output is the next input: 2 bytes less. */
+bool train_relu(const struct vc_model *model);
+
+/* Families whose norms multiply by their weights in fp32: 2 bytes more. */
+bool train_wide_norms(const struct vc_model *model);
+
 #endif

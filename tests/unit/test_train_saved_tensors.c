@@ -3,7 +3,7 @@
 #include "train_activation.h"
 
 enum {
-	MAX_ROWS = 200,
+	MAX_ROWS = 400,
 	LINE = 512
 };
 
@@ -11,6 +11,7 @@ struct row {
 	char name[128], config[64];
 	enum vc_attention attention;
 	enum vc_training_method method;
+	bool checkpointed;
 	uint64_t targets, bytes;
 };
 
@@ -26,6 +27,8 @@ static struct vc_request request_for(const struct row *row, const struct vc_mode
 		              .sequence_length = 96,
 		              .attn_implementation = row->attention },
 		.training = { .method = row->method,
+		              .gradient_checkpointing = row->checkpointed ? VC_CHECKPOINTING_FULL
+		                                                          : VC_CHECKPOINTING_NONE,
 		              .lora = { .rank = 16, .target_modules = row->targets } },
 		.parallelism = { .data = 1, .tensor = 1, .pipeline = 1, .context = 1, .expert = 1 },
 		.engine.name = VC_ENGINE_TRANSFORMERS,
@@ -119,7 +122,9 @@ static size_t read_rows(struct CMUnitTest *tests)
 		}
 		row->attention =
 		        strcmp(attention, "eager") == 0 ? VC_ATTENTION_EAGER : VC_ATTENTION_SDPA;
-		row->method = strcmp(method, "full") == 0 ? VC_TRAINING_FULL : VC_TRAINING_LORA;
+		row->checkpointed = strcmp(method, "checkpointed") == 0;
+		row->method = row->checkpointed || strcmp(method, "full") == 0 ? VC_TRAINING_FULL
+		                                                               : VC_TRAINING_LORA;
 		row->targets = targets_of(method);
 		memcpy(row->config, config, sizeof config);
 		snprintf(row->name, sizeof row->name, "%s %s %s", config, attention, method);
@@ -138,7 +143,7 @@ int main(void)
 	static struct CMUnitTest tests[MAX_ROWS + 1];
 	size_t count = read_rows(tests);
 
-	if (count < 60) {
+	if (count < 180) {
 		print_error("only %zu rows in saved_tensors.csv\n", count);
 		return 1;
 	}
