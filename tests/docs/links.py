@@ -1,4 +1,5 @@
-"""Every relative link of the documents leads somewhere, anchors too, and every page can be reached.
+"""Every relative link of the documents leads somewhere, anchors too, and every page can be reached;
+so does every docs/PAGE.md#HEADING in comments, and tests/unit has the tests that documents name.
 
     links.py TOP DOCUMENT...
 """
@@ -49,6 +50,26 @@ def links(path):
                 yield number, match.group(1)
 
 
+def mentions(top):
+    """docs/PAGE.md#HEADING in comments of the sources."""
+    for folder in ("src", "include", "tests"):
+        for file in sorted((top / folder).rglob("*.[ch]")):
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                # without a heading it may be a path in another project
+                for match in re.finditer(r"\b(docs/[\w./-]+\.md)#([\w-]+)", line):
+                    yield f"{file.relative_to(top)}:{number}", top / match.group(1), match.group(2)
+
+
+def unknown_tests(top, document):
+    """Rows of a table "Where it is tested" that name a test function which no test has."""
+    text = document.read_text(encoding="utf-8").partition("## Where it is tested")[2]
+    tests = "".join(f.read_text(encoding="utf-8") for f in (top / "tests/unit").glob("*.c"))
+    for name in re.findall(r"\b[a-z]+(?:_[a-z0-9]+){2,}\b", text.split("\n## ")[0]):
+        if not re.search(rf"\b{name}\b|test_{name}\.c", tests):
+            if not (top / f"tests/unit/test_{name}.c").exists():
+                yield f"{document.relative_to(top)}: no test is called {name}"
+
+
 def main():
     top = pathlib.Path(sys.argv[1]).resolve()
     documents = [pathlib.Path(name).resolve() for name in sys.argv[2:]]
@@ -79,6 +100,11 @@ def main():
             todo += leads_to.get(document, ())
     wrong += [f"{d.relative_to(top)}: no link from README.md leads here"
               for d in documents if d not in reached]
+    for where, file, heading in mentions(top):
+        if not file.exists() or heading not in set(anchors(file)):
+            wrong.append(f"{where}: {file.relative_to(top)}#{heading}: not there")
+    for document in documents:
+        wrong += unknown_tests(top, document)
     print("\n".join(wrong) or f"{count} links in {len(documents)} documents")
     assert wrong or count > 20, "the links were not found"
     return bool(wrong)
