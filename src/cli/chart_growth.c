@@ -1,4 +1,5 @@
-/* Memory over powers of two of the batch or the length, with what the GPU offers as a line. */
+/* Memory over powers of two of the batch, the requests or the length, with what the GPU offers as a
+ * line. */
 #include "chart.h"
 
 #include "format.h"
@@ -106,8 +107,7 @@ static void x_axis(const struct plot *plot)
 		           (struct chart_place){ x_of(plot, value), BOTTOM + 18, 'm' }, label);
 	}
 	chart_text(&plot->chart, "soft", (struct chart_place){ 100, BOTTOM + 36, 'e' },
-	           growth->field == VC_SOLVE_SEQUENCE_LENGTH ? "tokens of a sequence"
-	                                                     : "sequences at a time");
+	           growth_words[growth->field].axis);
 }
 
 /* ---- Lines and marks ---- */
@@ -199,7 +199,7 @@ static bool has_expected(const struct growth *growth)
 
 size_t chart_growth_legend(const struct picture *picture, struct legend_item items[LEGEND_ITEMS])
 {
-	const struct growth *drawn[] = { picture->batch.flat ? NULL : &picture->batch,
+	const struct growth *drawn[] = { picture->load.flat ? NULL : &picture->load,
 		                         picture->length.flat ? NULL : &picture->length };
 	bool expected = false, most = false, any = false;
 	size_t count = 0;

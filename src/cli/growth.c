@@ -10,10 +10,23 @@ enum {
 	LEAST_POINTS = 4
 };
 
+const struct growth_words growth_words[VC_SOLVE_FIELD_COUNT] = {
+	[VC_SOLVE_BATCH_SIZE] = { "batch", "Batch", "sequences", "sequences at a time" },
+	[VC_SOLVE_SEQUENCE_LENGTH] = { "length", "Sequence length", "tokens",
+	                               "tokens of a sequence" },
+	[VC_SOLVE_CONCURRENCY] = { "concurrency", "Concurrency", "requests", "requests at once" },
+};
+
 static uint64_t *field_of(struct vc_request *request, enum vc_solve_field field)
 {
-	return field == VC_SOLVE_SEQUENCE_LENGTH ? &request->workload.sequence_length
-	                                         : &request->workload.batch_size;
+	switch (field) {
+	case VC_SOLVE_SEQUENCE_LENGTH:
+		return &request->workload.sequence_length;
+	case VC_SOLVE_CONCURRENCY:
+		return &request->workload.concurrency;
+	default:
+		return &request->workload.batch_size;
+	}
 }
 
 /* False where the value cannot be estimated: the line ends there. */
@@ -102,23 +115,25 @@ void growth_estimate(const struct plan *plan, enum vc_solve_field field, struct 
 	}
 }
 
+/* "Batch, at 4096 tokens a sequence: ", "Sequence length, at 16 requests at once: " */
 static void append_subject(const struct growth *growth, const struct plan *plan, char to[PLAN_TEXT])
 {
 	const struct vc_workload *workload = &plan->request.workload;
 
-	if (growth->field == VC_SOLVE_SEQUENCE_LENGTH) {
-		text_append(to, PLAN_TEXT, "Sequence length, at batch %" PRIu64 ": ",
-		            workload->batch_size);
-	} else {
+	text_append(to, PLAN_TEXT, "%s, at ", growth_words[growth->field].name);
+	if (growth->field != VC_SOLVE_SEQUENCE_LENGTH) {
 		text_append(to, PLAN_TEXT,
-		            "Batch, at %" PRIu64 " tokens a sequence: ", workload->sequence_length);
+		            "%" PRIu64 " tokens a sequence: ", workload->sequence_length);
+	} else if (workload->concurrency > 1) {
+		text_append(to, PLAN_TEXT, "%" PRIu64 " requests at once: ", workload->concurrency);
+	} else {
+		text_append(to, PLAN_TEXT, "batch %" PRIu64 ": ", workload->batch_size);
 	}
 }
 
 void growth_sentence(const struct growth *growth, const struct plan *plan, char to[PLAN_TEXT])
 {
-	bool length = growth->field == VC_SOLVE_SEQUENCE_LENGTH;
-	const char *unit = length ? "tokens" : "sequences";
+	const char *unit = growth_words[growth->field].unit;
 
 	*to = '\0';
 	append_subject(growth, plan, to);

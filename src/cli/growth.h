@@ -1,4 +1,5 @@
-/* How the memory of a job grows with its batch or its length: estimates over powers of two. */
+/* How the memory of a job grows with its batch, its requests or its length: estimates over powers
+ * of two. */
 #ifndef VC_CLI_GROWTH_H
 #define VC_CLI_GROWTH_H
 
@@ -25,6 +26,12 @@ struct growth {
 	size_t count;
 	struct growth_point points[GROWTH_POINTS];
 };
+
+/* How a field is called: in ids, at the start of a sentence, its unit, on an axis. */
+struct growth_words {
+	const char *id, *name, *unit, *axis;
+};
+extern const struct growth_words growth_words[VC_SOLVE_FIELD_COUNT];
 
 /*
  * On the best candidate, by the method that ranks; where memory does not depend on the field by

@@ -81,7 +81,10 @@ bool picture_files_add(struct picture_files *files, const struct plan *plan)
 		report_no_memory();
 		return false;
 	}
-	growth_estimate(plan, VC_SOLVE_BATCH_SIZE, &picture.batch);
+	growth_estimate(plan,
+	                plan->request.workload.concurrency > 1 ? VC_SOLVE_CONCURRENCY
+	                                                       : VC_SOLVE_BATCH_SIZE,
+	                &picture.load);
 	growth_estimate(plan, VC_SOLVE_SEQUENCE_LENGTH, &picture.length);
 	text_append(files->title, sizeof files->title, "%s%s", files->count ? ", " : "",
 	            picture_name(plan));

@@ -12,11 +12,11 @@ enum {
 struct picture {
 	const struct plan *plan;
 	enum byte_unit unit;
-	size_t shown;              /* candidates drawn, the best first */
-	struct vc_ledger *ledgers; /* one for each, on its GPU and layout */
-	struct growth batch, length;
-	unsigned number; /* among the pictures of a file, from 1 */
-	bool alone;      /* the only one of its file */
+	size_t shown;               /* candidates drawn, the best first */
+	struct vc_ledger *ledgers;  /* one for each, on its GPU and layout */
+	struct growth load, length; /* by sequences or requests at once; by tokens of each */
+	unsigned number;            /* among the pictures of a file, from 1 */
+	bool alone;                 /* the only one of its file */
 };
 
 /* Text in memory: what stands before it in the file is known only when all of it is. */

@@ -5,6 +5,9 @@
 #include "names.h"
 #include "note.h"
 #include "picture_table.h"
+#include "plan_instances.h"
+#include "plan_layouts.h"
+#include "plan_slices.h"
 #include "plan_table.h"
 #include "print_text.h"
 #include "table_html.h"
@@ -287,16 +290,16 @@ static void growth_table(FILE *file, const struct picture *picture, const struct
 
 static void growth(FILE *file, const struct picture *picture, const struct growth *growth)
 {
-	bool length = growth->field == VC_SOLVE_SEQUENCE_LENGTH;
-	const char *title = length ? "Memory by sequence length" : "Memory by batch";
-	char id[32], text[PLAN_TEXT];
+	const struct growth_words *words = &growth_words[growth->field];
+	char id[32], title[64], text[PLAN_TEXT];
 
 	growth_sentence(growth, picture->plan, text);
 	if (growth->flat) {
 		paragraph(file, "", text);
 		return;
 	}
-	snprintf(id, sizeof id, "%s-%u", length ? "length" : "batch", picture->number);
+	snprintf(id, sizeof id, "%s-%u", words->id, picture->number);
+	snprintf(title, sizeof title, "Memory by %s", words->axis);
 	fputs("<div>\n<figure>\n<figcaption>", file);
 	markup_text(file, text);
 	fputs("</figcaption>\n", file);
@@ -311,12 +314,12 @@ static void grows(FILE *file, const struct picture *picture)
 {
 	struct legend_item items[LEGEND_ITEMS];
 
-	if (picture->batch.count == 0 || picture->length.count == 0) {
+	if (picture->load.count == 0 || picture->length.count == 0) {
 		return;
 	}
 	heading(file, picture, "How it grows");
 	fputs("<div class=\"pair\">\n", file);
-	growth(file, picture, &picture->batch);
+	growth(file, picture, &picture->load);
 	growth(file, picture, &picture->length);
 	fputs("</div>\n", file);
 	legend(file, items, chart_growth_legend(picture, items));
@@ -350,6 +353,39 @@ static bool gpus(FILE *file, const struct picture *picture)
 	return true;
 }
 
+/* What --layouts, --mig and --instances ask for. */
+static void lists(FILE *file, const struct picture *picture)
+{
+	const struct arguments *arguments = picture->plan->arguments;
+	const struct {
+		bool asked;
+		plan_list *list;
+		const char *heading, *caption;
+	} wanted[] = {
+		{ arguments->layouts, plan_layouts, "Layouts",
+		  "Layouts of the first GPU, and why each was taken or not" },
+		{ arguments->mig, plan_slices, "MIG slices", "Slices that hold it alone" },
+		{ arguments->instances, plan_instances, "Instances",
+		  "Instance types that hold it" },
+	};
+
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		struct table rows;
+
+		if (!wanted[i].asked || picture->shown == 0 ||
+		    !wanted[i].list(picture->plan, &rows)) {
+			continue;
+		}
+		heading(file, picture, wanted[i].heading);
+		if (rows.row_count) {
+			table(file, picture, &rows, wanted[i].caption);
+		} else {
+			paragraph(file, "", "None holds it.");
+		}
+		free((void *)rows.rows);
+	}
+}
+
 static void notes(FILE *file, const struct picture *picture)
 {
 	char text[PLAN_TEXT];
@@ -373,6 +409,7 @@ bool html_picture(FILE *file, const struct picture *picture)
 	ledger(file, picture);
 	grows(file, picture);
 	good = gpus(file, picture);
+	lists(file, picture);
 	notes(file, picture);
 	fputs("</section>\n", file);
 	return good;

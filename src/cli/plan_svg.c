@@ -156,7 +156,7 @@ static int phases(FILE *file, const struct picture *picture, int y)
 
 static int grows(FILE *file, const struct picture *picture, int y)
 {
-	const struct growth *both[] = { &picture->batch, &picture->length };
+	const struct growth *both[] = { &picture->load, &picture->length };
 	struct legend_item items[LEGEND_ITEMS];
 	int width = (INNER - GAP) / 2, x = MARGIN, bottom;
 	char text[PLAN_TEXT];

@@ -19,6 +19,7 @@ JOBS = {
                  "--method", "detailed"],
     "offload": ["llama-2-7b", "--task", "training", "--zero-stage", "3", "--set",
                 "parallelism.offload.optimizer=cpu"],
+    "lists": ["llama-3.1-8b", "--layouts", "--mig", "--instances", "--gpu", "A100"],
     "nothing fits": ["llama-2-70b", "--gpu", "T4", "--max-gpus", "1"],
     "everything": ["deepseek-v3", "--all", "--unit", "GiB"],
     "images": ["vit-large", "--unit", "MiB"],
@@ -148,6 +149,9 @@ def check(name, arguments):
     for entry in entries:
         for gpu in entry["gpus"]:
             assert gpu["name"] in text, gpu["name"]
+        for key, heading in (("layouts", "Layouts"), ("slices", "MIG slices"),
+                             ("instances", "Instances")):
+            assert (f"{heading}\n" in text) == (key in entry), key
         for note in entry["notes"]:
             # sizes in notes follow --unit, so only the others are the same word for word
             assert "GB" in note["text"] or note["text"] in text, note

@@ -118,6 +118,17 @@ static void the_sentence_says_what_fits(void **state)
 	growth_sentence(&growth, &plan, text);
 	assert_string_equal(text, "Sequence length, at batch 1: up to 16201 tokens fit one V100 "
 	                          "by the rule method.");
+	/* requests at once are so many sequences of the cache: with 2, half as long each */
+	plan.request.workload.concurrency = 2;
+	growth_estimate(&plan, VC_SOLVE_CONCURRENCY, &growth);
+	assert_int_equal(growth.now, 2);
+	growth_sentence(&growth, &plan, text);
+	assert_string_equal(text, "Concurrency, at 4096 tokens a sequence: up to 3 requests fit "
+	                          "one V100 by the rule method.");
+	growth_estimate(&plan, VC_SOLVE_SEQUENCE_LENGTH, &growth);
+	growth_sentence(&growth, &plan, text);
+	assert_string_equal(text, "Sequence length, at 2 requests at once: up to 8100 tokens fit "
+	                          "one V100 by the rule method.");
 	plan.count = 0;
 	growth_estimate(&plan, VC_SOLVE_BATCH_SIZE, &growth);
 	assert_int_equal(growth.count, 0);
