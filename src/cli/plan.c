@@ -255,7 +255,7 @@ static bool make_room_for_picture(struct arguments *arguments)
 		return false;
 	}
 	if ((svg || html) && (arguments->json || arguments->csv || arguments->markdown ||
-	                      arguments->explain || arguments->layouts)) {
+	                      arguments->explain || (svg && arguments->layouts))) {
 		fprintf(stderr,
 		        "vramcalc plan: --%s -: goes to standard output alone (expected a file, or "
 		        "nothing else to print)\n",
