@@ -578,10 +578,10 @@ struct vc_version {
 struct vc_engine_info {
 	const char *name, *summary;
 	bool inference, training;
-	bool tensor, pipeline, replicas, expert; /* the degrees that it can be told */
-	const char *versions;                    /* in words */
-	struct vc_version oldest, newest;        /* that are modelled; all zero: not by version */
-	const char *source; /* where its behaviour is written down; NULL: nowhere */
+	bool tensor, pipeline, expert;    /* the degrees that it can be told; replicas all can */
+	const char *versions;             /* in words */
+	struct vc_version oldest, newest; /* that are modelled; all zero: not by version */
+	const char *source;               /* where its behaviour is written down; NULL: nowhere */
 };
 const struct vc_engine_info *vc_engine_info(enum vc_engine engine);
 
@@ -918,7 +918,8 @@ const char *vc_layout_reason_name(enum vc_layout_reason reason);
 struct vc_layout_trial {
 	struct vc_candidate candidate; /* of an untried layout only gpu, layout and gpus are set */
 	enum vc_layout_reason reason;
-	const char *why; /* VC_LAYOUT_ENGINE, VC_LAYOUT_INVALID: in words; else "" */
+	/* VC_LAYOUT_ENGINE, VC_LAYOUT_INVALID: in words; else "". Of an engine it stays. */
+	const char *why;
 };
 typedef void vc_layout_visitor(const struct vc_layout_trial *trial, void *context);
 

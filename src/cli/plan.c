@@ -72,6 +72,26 @@ static void find_fewer(struct plan *plan)
 	}
 }
 
+static void see_engine(const struct vc_layout_trial *trial, void *context)
+{
+	struct plan *plan = context;
+
+	if (trial->reason == VC_LAYOUT_ENGINE) {
+		plan->engine_lacks = trial->why; /* a literal of the core's */
+	}
+}
+
+/* A stated layout is kept, whatever the engine can do; but it is said. */
+static void ask_engine(struct plan *plan)
+{
+	struct vc_error error;
+
+	if (plan->request.parallelism.stated && plan->count) {
+		(void)vc_layouts(&plan->request, plan->candidates[0].gpu, &plan->options,
+		                 see_engine, plan, &error);
+	}
+}
+
 static bool estimate(struct plan *plan, const struct gpu_list *gpus,
                      struct vc_candidate *candidates)
 {
@@ -91,6 +111,7 @@ static bool estimate(struct plan *plan, const struct gpu_list *gpus,
 	plan->candidates = candidates;
 	plan->count = gpus->count;
 	find_fewer(plan);
+	ask_engine(plan);
 	return estimate_detailed(plan, &error) || session_refuse(plan->spec, &error);
 }
 

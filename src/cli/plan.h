@@ -20,6 +20,7 @@ struct plan {
 	const struct vc_candidate *detailed_for; /* the GPU and the layout of `detailed` */
 	const struct vc_candidate *candidates;   /* ranked */
 	size_t count;
+	const char *engine_lacks;  /* what of the stated layout; NULL: nothing */
 	struct vc_candidate fewer; /* of the first GPU, in an unusual layout; gpus 0: none do */
 	struct vc_select_options options; /* that ranked them */
 	bool listed_all;                  /* not the documents' families only */

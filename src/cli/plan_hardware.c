@@ -277,3 +277,14 @@ bool plan_note_budget(const struct plan *plan, enum byte_unit unit, char to[PLAN
 	            price);
 	return true;
 }
+
+bool plan_note_engine(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+{
+	(void)unit;
+	if (!plan->engine_lacks) {
+		return false;
+	}
+	text_append(to, PLAN_TEXT, "The stated layout is not one that %s can do: %s.",
+	            vc_engine_name(plan->request.engine.name), plan->engine_lacks);
+	return true;
+}

@@ -12,6 +12,7 @@ plan_noter plan_note_network;    /* or between nodes, as a stated layout may */
 plan_noter plan_note_host_short; /* the host does not hold what is offloaded */
 plan_noter plan_note_host_twice; /* or less than twice the GPUs' memory */
 plan_noter plan_note_offload;    /* nothing fits, but the host has room to offload to */
+plan_noter plan_note_engine;     /* the engine cannot do the stated layout */
 plan_noter plan_note_fewer;      /* fewer GPUs do, in an unusual layout */
 plan_noter plan_note_budget;     /* what fits costs more than the budget */
 plan_noter plan_note_idle;       /* more than half of the one GPU is left */

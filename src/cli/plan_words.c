@@ -292,6 +292,7 @@ static const struct {
 	{ "defaults", note_defaults },
 	{ "training-unused", note_training_unused },
 	{ "precision-unsupported", note_precision },
+	{ "layout-beyond-engine", plan_note_engine },
 	{ "tensor-over-pcie", plan_note_pcie },
 	{ "tensor-over-network", plan_note_network },
 	{ "host-memory-short", plan_note_host_short },

@@ -150,9 +150,6 @@ static const char *engine_lacks(const struct vc_request *request)
 	if (layout->pipeline > 1 && !engine->pipeline) {
 		return "the engine has no pipeline stages";
 	}
-	if (layout->data > 1 && !engine->replicas) {
-		return "the engine runs no replicas";
-	}
 	return layout->expert > 1 && !engine->expert ? "the engine has no expert parallelism"
 	                                             : NULL;
 }

@@ -319,6 +319,9 @@ static bool report_layout(const struct vc_parallelism *layout, void *context)
 	search->request.parallelism = *layout;
 	trial.reason =
 	        layout_problem(&search->request, search->node_gpus, &trial.why, search->error);
+	if (trial.reason == VC_LAYOUT_NODES && search->stated.stated) {
+		trial.reason = VC_LAYOUT_CHOSEN; /* as its user wants it */
+	}
 	if (trial.reason == VC_LAYOUT_CHOSEN) {
 		status = judge(search, &trial.candidate);
 	}

@@ -138,7 +138,7 @@ static void what_forbids_a_layout_is_said(void **state)
 	assert_problem((struct vc_parallelism){ .tensor = 2 }, VC_LAYOUT_ENGINE,
 	               "no tensor parallelism");
 	request.engine.name = VC_ENGINE_LLAMACPP;
-	assert_problem((struct vc_parallelism){ .data = 2 }, VC_LAYOUT_ENGINE, "no replicas");
+	assert_problem((struct vc_parallelism){ .data = 2 }, VC_LAYOUT_CHOSEN, "");
 	request.engine.name = VC_ENGINE_NONE;
 	model.kinds[0].ffns[0].type = VC_FFN_MOE;
 	model.kinds[0].ffns[0].experts = 6;
