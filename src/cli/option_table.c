@@ -1,5 +1,6 @@
 /* Every option of the program, in the order in which --help lists them. */
 #include "arguments.h"
+#include "emit.h"
 #include "help.h"
 #include "option.h"
 
@@ -470,6 +471,15 @@ const struct option_row option_table[] = {
 	  .commands = ON_PLAN | ON_COMPARE | ON_LISTS | ON_CHECK | ON_DIFF,
 	  .offset = AT(markdown),
 	  .help = "print Markdown" },
+	{ .name = "emit",
+	  .kind = OPTION_CHOICE,
+	  .group = GROUP_OUTPUT,
+	  .commands = ON_PLAN,
+	  .offset = AT(emit),
+	  .value = "TARGET",
+	  .choice = emit_target,
+	  .help = "print the best row as a configuration or a command line for a program that "
+	          "runs it, instead of the plan" },
 	{ .name = "html",
 	  .kind = OPTION_TEXT,
 	  .group = GROUP_OUTPUT,

@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "commands.h"
+#include "emit.h"
 #include "offer_search.h"
 #include "picture.h"
 #include "plan_folder.h"
@@ -192,6 +193,9 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 		}
 		if (run->folder) {
 			plan_folder_add(run->folder, &plan);
+		} else if (run->arguments->emit.given && status != EXIT_WRONG_INPUT) {
+			status =
+			        emit_plan(run->out.file, &plan, (size_t)run->arguments->emit.index);
 		} else if (!run->arguments->quiet) {
 			print(run, &plan);
 		}
@@ -260,6 +264,25 @@ static bool names_several(const struct arguments *arguments)
 	return arguments->operands.count > 1 || count > 1;
 }
 
+/* A configuration is for one job, and nothing else may stand around it. */
+static bool emits_alone(const struct arguments *arguments)
+{
+	const char *beside = arguments->json       ? "--json"
+	                     : arguments->csv      ? "--csv"
+	                     : arguments->markdown ? "--markdown"
+	                     : arguments->explain  ? "--explain"
+	                     : arguments->layouts  ? "--layouts"
+	                     : arguments->quiet    ? "--quiet"
+	                                           : NULL;
+
+	if (!arguments->emit.given || (!beside && !names_several(arguments))) {
+		return true;
+	}
+	fprintf(stderr, "vramcalc plan: --emit: %s%s\n",
+	        beside ? "does not go with " : "takes one SPEC at a time", beside ? beside : "");
+	return false;
+}
+
 static bool is_standard_output(const char *path)
 {
 	return path && strcmp(path, "-") == 0;
@@ -312,7 +335,7 @@ int plan_command(struct arguments *arguments)
 	struct run run = { .arguments = arguments, .session.arguments = arguments };
 	int status;
 
-	if (!make_room_for_picture(arguments) ||
+	if (!emits_alone(arguments) || !make_room_for_picture(arguments) ||
 	    !picture_files_open(&run.pictures, arguments, names_several(arguments))) {
 		return EXIT_WRONG_INPUT;
 	}

@@ -1,0 +1,247 @@
+#include "emit.h"
+
+#include "plan_table.h"
+#include "print_text.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef bool write_file(struct emit_job *job, FILE *file);
+typedef bool write_words(struct emit_job *job, struct words *words);
+
+static bool torchrun_alone(struct emit_job *job, struct words *words)
+{
+	return emit_torchrun_words(job, words, NULL);
+}
+
+static const struct {
+	const char *name;
+	bool inference, training;
+	write_words *words; /* a command line, or */
+	write_file *file;
+} targets[] = {
+	{ "vllm", true, false, emit_vllm_words, NULL },
+	{ "sglang", true, false, emit_sglang_words, NULL },
+	{ "llama.cpp", true, false, emit_llamacpp_words, NULL },
+	{ "deepspeed", false, true, NULL, emit_deepspeed },
+	{ "accelerate", false, true, NULL, emit_accelerate },
+	{ "torchrun", false, true, torchrun_alone, NULL },
+	{ "slurm", true, true, NULL, emit_slurm },
+	{ "kubernetes", true, true, NULL, emit_kubernetes },
+	{ "skypilot", true, true, NULL, emit_skypilot },
+};
+
+enum {
+	TARGETS = sizeof targets / sizeof targets[0]
+};
+
+const char *emit_target(size_t index)
+{
+	return index < TARGETS ? targets[index].name : NULL;
+}
+
+/* ---- What is told ---- */
+
+const char *emit_torch_dtype(const struct emit_job *job)
+{
+	switch (job->request->workload.precision) {
+	case VC_DTYPE_FP32:
+	case VC_DTYPE_TF32:
+		return "float32";
+	case VC_DTYPE_FP16:
+		return "float16";
+	case VC_DTYPE_BF16:
+		return "bfloat16";
+	default:
+		return NULL;
+	}
+}
+
+bool emit_is_bf16(const struct emit_job *job)
+{
+	return job->request->workload.precision == VC_DTYPE_BF16;
+}
+
+bool emit_is_fp16(const struct emit_job *job)
+{
+	return job->request->workload.precision == VC_DTYPE_FP16;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* A line break would leave the block that a name stands in. */
+static bool has_control(const char *text)
+{
+	while (*text && (unsigned char)*text >= 0x20 && *text != 0x7f) {
+		text++;
+	}
+	return *text != '\0';
+}
+
+/* What a program can load: the hub's id, the weight file or the folder that was read, a name that
+ * is an id. */
+static void find_model(struct emit_job *job)
+{
+	const char *source = job->plan->spec->source, *name = job->request->model->name;
+	size_t length = strlen(source);
+	struct stat facts;
+
+	if (strncmp(source, "hf:", 3) == 0) {
+		source += 3;
+		length = strcspn(source, "@:");
+	} else if (ends_with(source, "/config.json")) {
+		length -= strlen("/config.json");
+	} else if (!ends_with(source, ".gguf") &&
+	           !(stat(source, &facts) == 0 && S_ISDIR(facts.st_mode))) {
+		source = strchr(name, '/') ? name : "MODEL";
+		length = strlen(source);
+	}
+	if (length >= sizeof job->model || has_control(source)) {
+		source = "MODEL";
+		length = strlen(source);
+	}
+	(void)snprintf(job->model, sizeof job->model, "%.*s", (int)length, source);
+}
+
+/* The documents ask for twice the VRAM where the spec does not say what a node has. */
+static uint64_t host_bytes(const struct emit_job *job)
+{
+	uint64_t stated = job->plan->spec->hardware.host_memory_bytes;
+	uint64_t twice = 2 * job->best->gpu->memory_bytes * job->node_gpus;
+
+	if (stated > 0) {
+		return stated;
+	}
+	return job->best->host_bytes > twice ? job->best->host_bytes : twice;
+}
+
+static struct emit_job job_of(const struct plan *plan, struct vc_request *request)
+{
+	struct emit_job job = { .plan = plan, .request = request, .best = plan_best(plan) };
+	uint32_t node = job.best->node_gpus > 0 ? job.best->node_gpus : job.best->gpus;
+
+	*request = plan->request;
+	request->parallelism = job.best->layout;
+	job.node_gpus = job.best->gpus < node ? job.best->gpus : node;
+	job.nodes = (job.best->gpus + job.node_gpus - 1) / job.node_gpus;
+	job.sequences = request->workload.batch_size * request->workload.concurrency;
+	job.host_bytes = host_bytes(&job);
+	find_model(&job);
+	return job;
+}
+
+/* ---- What is written ---- */
+
+void emit_comment(FILE *file, const char *format, ...)
+{
+	char text[1024], shown[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	text_copy(shown, sizeof shown, text, true);
+	fprintf(file, "# %s\n", shown);
+}
+
+void emit_heading(const struct emit_job *job, FILE *file)
+{
+	const struct vc_candidate *best = job->best;
+	char need[64], have[64], layout[128];
+
+	format_quantity(need, sizeof need, best->need_bytes, UNIT_GB, ROUND_UP);
+	format_quantity(have, sizeof have, best->have_bytes, UNIT_GB, ROUND_DOWN);
+	plan_layout_text(layout, sizeof layout, &best->layout);
+	emit_comment(file, "%s on %u x %s%s%s: %s of %s on each, by the %s method",
+	             job->request->model->name, best->gpus, best->gpu->name, *layout ? ", " : "",
+	             layout, need, have,
+	             job->plan->request.method == VC_METHOD_RULE ? "rule" : "detailed");
+	if (strcmp(job->model, "MODEL") == 0) {
+		emit_comment(file, "MODEL: the path or the hub's id of the model");
+	}
+	if (job->request->workload.task == VC_TASK_TRAINING) {
+		emit_comment(file, "%s",
+		             job->request->engine.name == VC_ENGINE_MEGATRON
+		                     ? "TRAIN.py: Megatron-LM's pretrain_gpt.py or its kin; "
+		                       "the model's own options (--num-layers and so on) go "
+		                       "beside these"
+		                     : "TRAIN.py: a script that takes the options of "
+		                       "transformers' TrainingArguments and TRL's "
+		                       "ModelConfig");
+	}
+}
+
+void emit_host_note(const struct emit_job *job, FILE *file)
+{
+	if (job->plan->spec->hardware.host_memory_bytes == 0) {
+		emit_comment(file, "memory: twice the GPUs', as hardware.host_memory says nothing");
+	}
+}
+
+static bool suits(size_t target, enum vc_task task)
+{
+	return task == VC_TASK_TRAINING ? targets[target].training : targets[target].inference;
+}
+
+static enum exit_status refuse_task(size_t target, enum vc_task task)
+{
+	fprintf(stderr, "vramcalc plan: --emit %s: is not for %s (expected one of",
+	        targets[target].name, task == VC_TASK_TRAINING ? "training" : "inference");
+	for (size_t i = 0, shown = 0; i < TARGETS; i++) {
+		if (suits(i, task)) {
+			fprintf(stderr, "%s %s", shown++ ? "," : "", targets[i].name);
+		}
+	}
+	fputs(")\n", stderr);
+	return EXIT_WRONG_INPUT;
+}
+
+static bool write_target(struct emit_job *job, size_t target, FILE *file)
+{
+	struct words words = { .count = 0 };
+
+	if (targets[target].file) {
+		return targets[target].file(job, file);
+	}
+	if (!targets[target].words(job, &words)) {
+		return false;
+	}
+	emit_heading(job, file);
+	if (job->nodes > 1 && job->request->workload.task == VC_TASK_TRAINING) {
+		emit_comment(file, "HEAD_NODE: the first node's name or address; on every node");
+	}
+	words_print_shell(&words, file, "");
+	return true;
+}
+
+enum exit_status emit_plan(FILE *file, const struct plan *plan, size_t target)
+{
+	enum vc_task task = plan->request.workload.task;
+	struct vc_request request;
+	struct emit_job job;
+
+	if (!suits(target, task)) {
+		return refuse_task(target, task);
+	}
+	if (!plan_best(plan)) {
+		fprintf(stderr,
+		        "vramcalc plan: --emit %s: nothing holds this job, so there is "
+		        "nothing to run it on\n",
+		        targets[target].name);
+		return EXIT_DOES_NOT_FIT;
+	}
+	job = job_of(plan, &request);
+	if (!write_target(&job, target, file)) {
+		fprintf(stderr, "vramcalc plan: --emit %s: %s\n", targets[target].name,
+		        job.refusal ? job.refusal : "what is to be written is too long");
+		return EXIT_WRONG_INPUT;
+	}
+	return EXIT_FITS;
+}

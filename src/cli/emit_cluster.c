@@ -1,0 +1,347 @@
+/*
+ * What schedulers and clouds take: a Slurm batch script, a Kubernetes manifest, a SkyPilot task.
+ * slurm.schedmd.com/sbatch.html; kubernetes.io "Schedule GPUs", github.com/NVIDIA/k8s-device-plugin
+ * (MIG: its "mixed" strategy); docs.skypilot.co "Task YAML".
+ */
+#include "emit.h"
+
+#include "plan_slices.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t gibibyte = 1ull << 30;
+
+/* "llama-2-7b": what every scheduler takes as a name, 40 characters at most. */
+static void job_name(const struct emit_job *job, char name[41])
+{
+	const char *from = job->request->model->name;
+	const char *slash = strrchr(from, '/');
+	size_t length = 0;
+
+	for (from = slash ? slash + 1 : from; *from && length < 40; from++) {
+		char c = *from >= 'A' && *from <= 'Z' ? (char)(*from - 'A' + 'a') : *from;
+		bool word = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+
+		if (word || (length > 0 && name[length - 1] != '-')) {
+			name[length++] = (char)(word ? c : '-');
+		}
+	}
+	while (length > 0 && name[length - 1] == '-') {
+		length--;
+	}
+	name[length] = '\0';
+	if (length == 0 || (name[0] >= '0' && name[0] <= '9')) {
+		char rest[41];
+
+		memcpy(rest, name, length + 1);
+		(void)snprintf(name, 41, "job%s%.36s", length ? "-" : "", rest);
+	}
+}
+
+static bool job_words(struct emit_job *job, struct words *words, const char *rendezvous)
+{
+	return job->request->workload.task == VC_TASK_TRAINING
+	               ? emit_torchrun_words(job, words, rendezvous)
+	               : emit_serving_words(job, words);
+}
+
+static uint64_t host_gib(const struct emit_job *job)
+{
+	return (job->host_bytes + gibibyte - 1) / gibibyte;
+}
+
+/* ---- Slurm ---- */
+
+bool emit_slurm(struct emit_job *job, FILE *file)
+{
+	bool training = job->request->workload.task == VC_TASK_TRAINING;
+	struct words words = { .count = 0 };
+	char name[41];
+
+	if (!training && job->nodes > 1) {
+		job->refusal =
+		        "the row takes several nodes, each of which an inference engine starts "
+		        "in its own way (--max-gpus)";
+		return false;
+	}
+	if (!job_words(job, &words, "$head_node:29500")) {
+		return false;
+	}
+	job_name(job, name);
+	fprintf(file,
+	        "#!/bin/bash\n"
+	        "#SBATCH --job-name=%s\n"
+	        "#SBATCH --nodes=%u\n"
+	        "#SBATCH --ntasks-per-node=1\n"
+	        "#SBATCH --gpus-per-node=%u\n"
+	        "#SBATCH --mem=%" PRIu64 "G\n",
+	        name, job->nodes, job->node_gpus, host_gib(job));
+	emit_heading(job, file);
+	emit_comment(file,
+	             "Ask for this GPU as your site names it: --constraint, or "
+	             "--gpus-per-node=TYPE:%u",
+	             job->node_gpus);
+	fputs("set -euo pipefail\n", file);
+	if (job->nodes > 1) {
+		fputs("head_node=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n",
+		      file);
+	}
+	fputs("srun \\\n", file);
+	words_print_shell(&words, file, "  ");
+	return true;
+}
+
+/* ---- Kubernetes ---- */
+
+static const char *device_resource(enum vc_vendor vendor)
+{
+	switch (vendor) {
+	case VC_VENDOR_NVIDIA:
+		return "nvidia.com/gpu";
+	case VC_VENDOR_AMD:
+		return "amd.com/gpu";
+	case VC_VENDOR_INTEL:
+		return "habana.ai/gaudi";
+	case VC_VENDOR_GOOGLE:
+		return "google.com/tpu";
+	default:
+		return NULL;
+	}
+}
+
+/* The resource and how many of it; of a slice where --mig was given. */
+static bool find_resource(struct emit_job *job, char resource[64], uint32_t *count)
+{
+	const char *whole = device_resource(job->best->gpu->vendor);
+	struct table table;
+
+	*count = job->best->gpus;
+	if (!job->plan->arguments->mig) {
+		job->refusal = "no device plugin for this GPU is known";
+		(void)snprintf(resource, 64, "%s", whole ? whole : "");
+		return whole != NULL;
+	}
+	if (!plan_slices(job->plan, &table)) {
+		return false;
+	}
+	*count = 1;
+	job->refusal = "no MIG slice holds this job";
+	if (table.row_count > 0) {
+		const struct vc_slice *slice = table.rows;
+
+		(void)snprintf(resource, 64, "nvidia.com/mig-%s", slice->profile->name);
+		if (job->plan->spec->hardware.host_memory_bytes == 0) {
+			job->host_bytes = 2 * slice->profile->memory_bytes;
+		}
+	}
+	free((void *)table.rows);
+	return table.row_count > 0;
+}
+
+static const char *image_of(const struct emit_job *job)
+{
+	if (job->request->workload.task == VC_TASK_TRAINING) {
+		return "IMAGE";
+	}
+	switch (job->request->engine.name) {
+	case VC_ENGINE_SGLANG:
+		return "lmsysorg/sglang:latest";
+	case VC_ENGINE_LLAMACPP:
+		return "IMAGE";
+	default:
+		return "vllm/vllm-openai:latest";
+	}
+}
+
+static void put_container(const struct emit_job *job, FILE *file, const struct words *words,
+                          const char *resource, uint32_t count)
+{
+	fputs("      containers:\n"
+	      "        - name: main\n"
+	      "          image: ",
+	      file);
+	print_quoted(file, image_of(job));
+	fputs("\n          command:\n", file);
+	words_print_yaml(words, file, "            ");
+	fprintf(file,
+	        "          resources:\n"
+	        "            requests:\n"
+	        "              memory: %" PRIu64 "Gi\n"
+	        "            limits:\n"
+	        "              %s: %u\n"
+	        "          volumeMounts:\n"
+	        "            - name: shm\n"
+	        "              mountPath: /dev/shm\n"
+	        "      volumes:\n"
+	        "        - name: shm\n"
+	        "          emptyDir:\n"
+	        "            medium: Memory\n",
+	        host_gib(job), resource, count);
+}
+
+/* What runs in the container; on one instance of a slice there is nothing to divide over. */
+static bool container_words(struct emit_job *job, struct words *words)
+{
+	struct vc_candidate slice = *job->best;
+	struct emit_job alone = *job;
+	bool written;
+
+	if (!job->plan->arguments->mig) {
+		return job_words(job, words, NULL);
+	}
+	slice.layout = (struct vc_parallelism){
+		.data = 1, .tensor = 1, .pipeline = 1, .context = 1, .expert = 1
+	};
+	slice.gpus = 1;
+	alone.best = &slice;
+	written = job_words(&alone, words, NULL);
+	job->refusal = alone.refusal;
+	return written;
+}
+
+static void put_kind(FILE *file, const char *name, bool training)
+{
+	fprintf(file,
+	        "apiVersion: %s\n"
+	        "kind: %s\n"
+	        "metadata:\n"
+	        "  name: %s\n"
+	        "spec:\n",
+	        training ? "batch/v1" : "apps/v1", training ? "Job" : "Deployment", name);
+	if (training) {
+		fputs("  backoffLimit: 0\n"
+		      "  template:\n"
+		      "    spec:\n"
+		      "      restartPolicy: Never\n",
+		      file);
+		return;
+	}
+	fprintf(file,
+	        "  replicas: 1\n"
+	        "  selector:\n"
+	        "    matchLabels:\n"
+	        "      app: %s\n"
+	        "  template:\n"
+	        "    metadata:\n"
+	        "      labels:\n"
+	        "        app: %s\n"
+	        "    spec:\n",
+	        name, name);
+}
+
+bool emit_kubernetes(struct emit_job *job, FILE *file)
+{
+	bool training = job->request->workload.task == VC_TASK_TRAINING;
+	struct words words = { .count = 0 };
+	char name[41], resource[64] = "";
+	uint32_t count;
+
+	if (job->nodes > 1) {
+		job->refusal = "the row takes several nodes, a pod has one (--max-gpus, or --emit "
+		               "slurm or skypilot)";
+		return false;
+	}
+	if (!find_resource(job, resource, &count)) {
+		return false;
+	}
+	job->refusal = NULL;
+	if (!container_words(job, &words)) {
+		return false;
+	}
+	job_name(job, name);
+	emit_heading(job, file);
+	emit_host_note(job, file);
+	if (strcmp(image_of(job), "IMAGE") == 0) {
+		emit_comment(file, "IMAGE: a container with %s",
+		             training ? "PyTorch and TRAIN.py" : "the engine");
+	}
+	put_kind(file, name, training);
+	put_container(job, file, &words, resource, count);
+	return true;
+}
+
+/* ---- SkyPilot ---- */
+
+/* Names of its catalogs (`sky show-gpus --all`). */
+static const char *sky_accelerator(const struct vc_gpu *gpu)
+{
+	static const char *const names[][2] = {
+		{ "t4", "T4" },
+		{ "p4", "P4" },
+		{ "p100-16gb", "P100" },
+		{ "v100-16gb", "V100" },
+		{ "v100-32gb", "V100-32GB" },
+		{ "l4", "L4" },
+		{ "l40", "L40" },
+		{ "l40s", "L40S" },
+		{ "a10", "A10" },
+		{ "a10g", "A10G" },
+		{ "a100-40gb-sxm", "A100" },
+		{ "a100-40gb-pcie", "A100" },
+		{ "a100-80gb-sxm", "A100-80GB" },
+		{ "a100-80gb-pcie", "A100-80GB" },
+		{ "h100-80gb-sxm", "H100" },
+		{ "h100-80gb-pcie", "H100" },
+		{ "h200-141gb", "H200" },
+		{ "gh200-96gb", "GH200" },
+		{ "b200-180gb", "B200" },
+		{ "rtx-3090", "RTX3090" },
+		{ "rtx-4090", "RTX4090" },
+		{ "rtx-a5000", "RTXA5000" },
+		{ "rtx-a6000", "RTXA6000" },
+		{ "rtx-6000-ada", "RTX6000-Ada" },
+		{ "mi300x", "MI300X" },
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		if (strcmp(gpu->id, names[i][0]) == 0) {
+			return names[i][1];
+		}
+	}
+	return NULL;
+}
+
+bool emit_skypilot(struct emit_job *job, FILE *file)
+{
+	const char *accelerator = sky_accelerator(job->best->gpu);
+	bool training = job->request->workload.task == VC_TASK_TRAINING;
+	struct words words = { .count = 0 };
+	char name[41];
+
+	if (!accelerator) {
+		job->refusal = "SkyPilot has no name for this GPU that is known (--gpu)";
+		return false;
+	}
+	if (!training && job->nodes > 1) {
+		job->refusal =
+		        "the row takes several nodes, each of which an inference engine starts "
+		        "in its own way (--max-gpus)";
+		return false;
+	}
+	if (!job_words(job, &words, "$head_node:29500")) {
+		return false;
+	}
+	job_name(job, name);
+	emit_heading(job, file);
+	emit_host_note(job, file);
+	fprintf(file,
+	        "name: %s\n"
+	        "num_nodes: %u\n"
+	        "resources:\n"
+	        "  accelerators: %s:%u\n"
+	        "  memory: %" PRIu64 "+\n",
+	        name, job->nodes, accelerator, job->node_gpus,
+	        (job->host_bytes + 999999999) / 1000000000);
+	if (job->plan->arguments->spot) {
+		fputs("  use_spot: true\n", file);
+	}
+	fputs("run: |\n", file);
+	if (job->nodes > 1) {
+		fputs("  head_node=$(echo \"$SKYPILOT_NODE_IPS\" | head -n 1)\n", file);
+	}
+	words_print_shell(&words, file, "  ");
+	return true;
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Gives what `plan --emit` prints to the readers of the programs that it is for.
+
+    check.py PROGRAM
+
+Which readers there are depends on what is installed: PyYAML, torch, accelerate, transformers, deepspeed,
+skypilot, bash. Those that are missing are named; nothing is passed in their stead. Exit status 1 where a
+reader refuses something.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1]
+TRAINING = ["--task", "training", "--precision", "bf16", "--gpu", "A100-80GB-SXM"]
+SPEC = {
+    "model": {
+        "name": "it's \"a\" $(touch x) `id` #/name",
+        "architecture": {
+            "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+        },
+    },
+}
+SERVED = {**SPEC, "workload": {"precision": "bf16", "concurrency": 4, "kv_cache_precision": "fp8"}}
+JOBS = {
+    "one": TRAINING + ["--set", "training.method=lora"],
+    "zero-1": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 1}"],
+    "zero-2": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 2}"],
+    "zero-3": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 3}"],
+    "offload": TRAINING
+    + ["--set", "parallelism={data: 8, zero_stage: 3, offload: {optimizer: cpu, parameters: nvme}}"],
+    "two nodes": TRAINING + ["--set", "parallelism={data: 16, zero_stage: 3}", "--max-gpus", "16"],
+    "ddp": TRAINING + ["--set", "parallelism={data: 4}", "--set", "training.method=qlora",
+                       "--quantization", "bnb-nf4"],
+}
+
+
+def emit(target, options, spec):
+    run = subprocess.run(
+        [PROGRAM, "plan", "-", "--emit", target, *options], input=json.dumps(spec), capture_output=True,
+        text=True, check=False)
+    if run.returncode != 0:
+        raise SystemExit(f"--emit {target} {options}: status {run.returncode}: {run.stderr}")
+    return run.stdout
+
+
+def words_of(script):
+    """What a shell makes of a command: its words, one a line of output."""
+    run = subprocess.run(
+        ["bash", "-c", 'print() { printf "%s\\0" "$@"; }\nprint ' + script.lstrip()],
+        capture_output=True, text=True, check=True)
+    return run.stdout.split("\0")[:-1]
+
+
+def command_of(text):
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+
+
+def check_shell():
+    for target in ("vllm", "sglang", "llama.cpp"):
+        words = words_of(command_of(emit(target, ["--gpu", "L4"] if target != "llama.cpp" else
+                                         ["--gpu", "L40S", "--kv-cache-precision", "fp16"], SERVED)))
+        assert SPEC["model"]["name"] in words, words
+    for name, options in JOBS.items():
+        script = emit("slurm", options, SPEC)
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+        assert script.startswith("#!/bin/bash\n#SBATCH "), name
+    return 3 + len(JOBS)
+
+
+def check_yaml():
+    import yaml
+    count = 0
+    for options, spec in [(["--gpu", "A10"], SERVED)] + [(o, SPEC) for n, o in JOBS.items() if n != "two nodes"]:
+        pod = yaml.safe_load(emit("kubernetes", options, spec))
+        template = pod["spec"]["template"]["spec"]
+        main = template["containers"][0]
+        assert pod["kind"] in ("Deployment", "Job") and main["resources"]["limits"]["nvidia.com/gpu"] >= 1
+        assert SPEC["model"]["name"] in main["command"], main["command"]
+        count += 1
+    for options, spec in [(["--gpu", "L4"], SERVED)] + [(o, SPEC) for o in JOBS.values()]:
+        task = yaml.safe_load(emit("skypilot", options, spec))
+        assert set(task) <= {"name", "num_nodes", "resources", "run"}, task
+        subprocess.run(["bash", "-n"], input=task["run"], text=True, check=True)
+        count += 1
+    return count
+
+
+def check_torchrun():
+    from torch.distributed.run import get_args_parser
+    for options in JOBS.values():
+        words = words_of(command_of(emit("torchrun", options, SPEC)))
+        parsed = get_args_parser().parse_args(words[1:])
+        assert parsed.training_script == "TRAIN.py"
+    return len(JOBS)
+
+
+def check_trainer():
+    from transformers import HfArgumentParser, TrainingArguments
+    for options in JOBS.values():
+        words = words_of(command_of(emit("torchrun", options, SPEC)))
+        _, rest = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses(
+            words[words.index("TRAIN.py") + 1:] + ["--output_dir", "x", "--use_cpu", "True", "--bf16", "False",
+                                                   "--deepspeed", "", "--fsdp", ""],
+            return_remaining_strings=True)
+        known = {"--model_name_or_path", "--max_length", "--use_peft", "--lora_r", "--lora_target_modules",
+                 "--load_in_4bit"}
+        assert {word for word in rest if word.startswith("--")} <= known, rest
+    return len(JOBS)
+
+
+def check_accelerate():
+    from accelerate.commands.config.config_args import load_config_from_file
+    for options in JOBS.values():
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(emit("accelerate", options, SPEC))
+            file.flush()
+            config = load_config_from_file(file.name)
+        assert config.num_processes >= 1 and config.mixed_precision == "bf16"
+    return len(JOBS)
+
+
+def check_deepspeed():
+    from deepspeed.runtime.zero.config import get_zero_config
+    for name, options in JOBS.items():
+        config = json.loads(emit("deepspeed", options, SPEC))
+        assert get_zero_config(config).stage == config["zero_optimization"]["stage"], name
+        ranks = config["train_batch_size"] // config["train_micro_batch_size_per_gpu"]
+        assert ranks // config["gradient_accumulation_steps"] >= 1
+    return len(JOBS)
+
+
+def check_skypilot():
+    import sky
+    for options, spec in [(["--gpu", "L4"], SERVED)] + [(o, SPEC) for o in JOBS.values()]:
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(emit("skypilot", options, spec))
+            file.flush()
+            sky.Task.from_yaml(file.name)
+    return 1 + len(JOBS)
+
+
+def main():
+    failed = False
+    os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
+    for check in (check_shell, check_yaml, check_torchrun, check_trainer, check_accelerate, check_deepspeed,
+                  check_skypilot):
+        name = check.__name__[6:]
+        try:
+            print(f"{name}: {check()} read")
+        except ImportError as missing:
+            print(f"{name}: not checked, {missing}")
+        except Exception as refusal:  # a reader's own exceptions are of any kind
+            failed = True
+            print(f"{name}: {type(refusal).__name__}: {refusal}")
+    return failed
+
+
+sys.exit(main())
