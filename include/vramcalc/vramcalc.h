@@ -905,7 +905,7 @@ enum vc_layout_reason {
 	VC_LAYOUT_CHOSEN,
 	VC_LAYOUT_ALTERNATIVE, /* fits with as many GPUs; the chosen one comes before it */
 	VC_LAYOUT_MORE_GPUS,   /* fits, with more GPUs */
-	VC_LAYOUT_UNUSUAL,     /* fits with fewer GPUs, but not a usual number of them */
+	VC_LAYOUT_UNUSUAL,     /* fits with fewer GPUs, but comes behind by how usual it is */
 	VC_LAYOUT_MEMORY,      /* a GPU has too little */
 	VC_LAYOUT_HOST_MEMORY, /* a node has too little for what is offloaded */
 	VC_LAYOUT_NODES,       /* tensor ranks would talk between nodes */

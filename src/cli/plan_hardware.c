@@ -201,7 +201,8 @@ bool plan_note_moved(const struct plan *plan, enum byte_unit unit, char to[PLAN_
 	const struct vc_candidate *candidate = first(plan);
 	uint64_t rate, bytes;
 
-	if (!candidate || !candidate->host_bytes ||
+	if (!candidate || !candidate->host_bytes || plan->rule.need_bytes > INT64_MAX / 8 ||
+	    plan->rule.host.total_bytes > INT64_MAX / 8 ||
 	    plan->request.workload.task != VC_TASK_TRAINING ||
 	    plan->request.training.method != VC_TRAINING_FULL) {
 		return false;

@@ -170,7 +170,7 @@ static void say_why(struct layout_row *row, const char *why)
 		[VC_LAYOUT_CHOSEN] = "taken",
 		[VC_LAYOUT_ALTERNATIVE] = "fits as well, behind the one taken",
 		[VC_LAYOUT_MORE_GPUS] = "fits, with more GPUs",
-		[VC_LAYOUT_UNUSUAL] = "fits, but an unusual number of GPUs",
+		[VC_LAYOUT_UNUSUAL] = "fits with fewer, but is less usual",
 		[VC_LAYOUT_MEMORY] = "too little memory",
 		[VC_LAYOUT_HOST_MEMORY] = "too little host memory",
 		[VC_LAYOUT_NODES] = "tensor ranks would talk between nodes",

@@ -75,7 +75,10 @@ static void get_share(const void *row, struct cell *cell)
 
 uint64_t plan_share_micros(const struct vc_slice *slice)
 {
-	return slice->gpu->price.per_hour_micros / 1000 * slice->share_ppm / 1000;
+	uint64_t micros = slice->gpu->price.per_hour_micros;
+
+	return micros <= UINT64_MAX / 1000000 ? micros * slice->share_ppm / 1000000
+	                                      : micros / 1000000 * slice->share_ppm;
 }
 
 static void get_share_price(const void *row, struct cell *cell)

@@ -260,6 +260,13 @@ static uint64_t data_bytes(const struct vc_request *request, const struct traffi
 	        layout->data);
 }
 
+static uint32_t ranks_of(uint32_t a, uint32_t b)
+{
+	uint64_t ranks = (uint64_t)a * b;
+
+	return ranks > UINT32_MAX ? UINT32_MAX : (uint32_t)ranks;
+}
+
 struct layout_traffic layout_traffic(const struct vc_request *request, uint32_t node_gpus,
                                      const struct traffic_basis *basis)
 {
@@ -269,7 +276,7 @@ struct layout_traffic layout_traffic(const struct vc_request *request, uint32_t 
 	uint64_t sequences =
 	        training ? workload->batch_size : sat_div_up(workload->batch_size, layout->data);
 	uint64_t hidden_bytes = 0;
-	uint32_t stage_ranks = layout->tensor * layout->data;
+	uint32_t stage_ranks = ranks_of(layout->tensor, layout->data);
 	struct layout_traffic traffic = { .slowest.slowest = VC_INTERCONNECT_NONE };
 
 	if (vc_model_has_shape(request->model)) {
@@ -281,7 +288,7 @@ struct layout_traffic layout_traffic(const struct vc_request *request, uint32_t 
 		{ layout->tensor, tensor_bytes(request, hidden_bytes) },
 		{ layout->expert > 1 ? stage_ranks : 1, expert_bytes(request, hidden_bytes) },
 		{ training && layout->data > 1 ? stage_ranks : 1, data_bytes(request, basis) },
-		{ layout->pipeline > 1 ? stage_ranks * layout->pipeline : 1,
+		{ layout->pipeline > 1 ? ranks_of(stage_ranks, layout->pipeline) : 1,
 		  sat_mul(hidden_bytes, training ? 2 : 1) },
 	};
 
@@ -297,6 +304,9 @@ struct layout_traffic layout_traffic(const struct vc_request *request, uint32_t 
 	}
 	traffic.network_bytes =
 	        traffic.slowest.slowest == VC_INTERCONNECT_NETWORK ? traffic.slowest.bytes : 0;
+	if (!sat_ok(traffic.slowest.bytes)) {
+		traffic.slowest.bytes = 0; /* past counting: not known */
+	}
 	return traffic;
 }
 
@@ -331,7 +341,7 @@ const char *vc_layout_reason_name(enum vc_layout_reason reason)
 		[VC_LAYOUT_CHOSEN] = "chosen",
 		[VC_LAYOUT_ALTERNATIVE] = "alternative",
 		[VC_LAYOUT_MORE_GPUS] = "more-gpus",
-		[VC_LAYOUT_UNUSUAL] = "unusual-count",
+		[VC_LAYOUT_UNUSUAL] = "unusual",
 		[VC_LAYOUT_MEMORY] = "memory",
 		[VC_LAYOUT_HOST_MEMORY] = "host-memory",
 		[VC_LAYOUT_NODES] = "tensor-across-nodes",

@@ -221,6 +221,22 @@ static void serving_sends_hidden_states(void **state)
 	               hidden_bytes);
 }
 
+static void absurd_degrees_do_not_wrap(void **state)
+{
+	static const struct decoder wide = { 65536, 4, 65536, 65536, 1, 1 };
+	struct layout_traffic traffic;
+
+	(void)state;
+	start(&wide, VC_TASK_TRAINING);
+	/* 2^16 x 2^16 ranks are 0 in 32 bits; 2^46 tokens x 2^16 x 2 B are 2^63 */
+	request.workload.sequence_length = UINT64_C(1) << 46;
+	request.parallelism.tensor = request.parallelism.data = 65536;
+	traffic = layout_traffic(&request, 8, &(struct traffic_basis){ 1, 1 });
+	assert_int_equal(traffic.slowest.slowest, VC_INTERCONNECT_NETWORK);
+	assert_u64(traffic.slowest.bytes, 0);
+	assert_u64(traffic.network_bytes, UINT64_MAX);
+}
+
 static void training_sends_gradients(void **state)
 {
 	(void)state;
@@ -282,6 +298,7 @@ int main(void)
 		cmocka_unit_test(heads_divide_with_their_keys),
 		cmocka_unit_test(nodes_are_as_wide_as_their_link),
 		cmocka_unit_test(serving_sends_hidden_states),
+		cmocka_unit_test(absurd_degrees_do_not_wrap),
 		cmocka_unit_test(training_sends_gradients),
 		cmocka_unit_test(experts_exchange_tokens),
 		cmocka_unit_test(interconnects_have_their_rates),

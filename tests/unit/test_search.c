@@ -205,6 +205,7 @@ static void dearer_only_by_talk(void **state)
 
 struct tally {
 	uint32_t of[VC_LAYOUT_REASON_COUNT], last_gpus;
+	uint32_t least_power; /* the fewest that hold it, of powers of two; 0: none */
 	struct vc_parallelism chosen;
 };
 
@@ -215,6 +216,10 @@ static void count_reason(const struct vc_layout_trial *trial, void *context)
 	tally->of[trial->reason]++;
 	assert_true(trial->candidate.gpus >= tally->last_gpus);
 	tally->last_gpus = trial->candidate.gpus;
+	if (trial->candidate.gpus_needed && tally->least_power == 0 &&
+	    (trial->candidate.gpus & (trial->candidate.gpus - 1)) == 0) {
+		tally->least_power = trial->candidate.gpus;
+	}
 	if (trial->reason == VC_LAYOUT_CHOSEN) {
 		tally->chosen = trial->candidate.layout;
 	}
@@ -276,6 +281,10 @@ static void nothing_that_fits_is_missed(void **state)
 
 				request.workload.task = (enum vc_task)task;
 				tally = tally_of(&request, most[m]);
+				if (task == VC_TASK_INFERENCE && tally.least_power) {
+					assert_int_equal(vc_layout_gpus(&tally.chosen),
+					                 tally.least_power);
+				}
 				if (tally.of[VC_LAYOUT_CHOSEN] == 0) {
 					assert_int_equal(tally.of[VC_LAYOUT_ALTERNATIVE], 0);
 					assert_int_equal(tally.of[VC_LAYOUT_MORE_GPUS], 0);
