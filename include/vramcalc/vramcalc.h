@@ -1269,6 +1269,7 @@ struct vc_evidence {
 	bool refused_at_start; /* an engine found no room for its cache and gave up */
 	bool occupied;         /* an engine found less memory free than it was told to take */
 	bool masked;           /* a library failed as it does when memory is short, among others */
+	bool old_allocator;    /* the message is PyTorch's before 2.1 */
 	bool no_expandable_segments; /* the platform does not have them */
 	bool buffer_limited;         /* the driver allows no single buffer of this size */
 	enum vc_memory memory;

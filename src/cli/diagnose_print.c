@@ -134,7 +134,11 @@ static void print_evidence(struct output *out, const struct vc_evidence *evidenc
 	char line[512] = "";
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (evidence->known & rows[i].member) {
+		/* Containers hide processes: then they read 0. */
+		bool hidden = rows[i].bytes == 0 &&
+		              (rows[i].member & (VC_KNOWS_PROCESS | VC_KNOWS_OTHERS));
+
+		if ((evidence->known & rows[i].member) && !hidden) {
 			append_known(line, sizeof line, out, rows[i].what, rows[i].bytes);
 		}
 	}

@@ -126,8 +126,9 @@ static uint64_t others_bytes(const struct vc_evidence *evidence)
 	if (!knows(evidence, VC_KNOWS_TOTAL | VC_KNOWS_FREE)) {
 		return 0;
 	}
-	if (knows(evidence, VC_KNOWS_PROCESS)) {
-		own = evidence->process_bytes;
+	if (knows(evidence, VC_KNOWS_PROCESS) &&
+	    evidence->process_bytes >= evidence->reserved_bytes) {
+		own = evidence->process_bytes; /* containers may hide it: then it reads 0 */
 	} else if (knows(evidence, VC_KNOWS_RESERVED)) {
 		own = sat_add(evidence->reserved_bytes, context_bytes);
 	} else {
@@ -136,12 +137,19 @@ static uint64_t others_bytes(const struct vc_evidence *evidence)
 	return sat_sub(evidence->total_bytes, sat_add(evidence->free_bytes, own));
 }
 
-/* A desktop holds up to a fifth of a small card: that is no other job. */
+/*
+ * A desktop holds up to a fifth of a small card: that is no other job. And where live tensors fill
+ * the card, what is inferred from the rest is the process's own.
+ */
 static bool others_are_to_blame(const struct vc_evidence *evidence)
 {
 	uint64_t others = others_bytes(evidence);
-	bool inferred = !knows(evidence, VC_KNOWS_OTHERS) && knows(evidence, VC_KNOWS_PROCESS);
+	bool named = knows(evidence, VC_KNOWS_OTHERS);
+	bool inferred = !named && knows(evidence, VC_KNOWS_PROCESS);
 
+	if (!named && live_permille(evidence) > 920) {
+		return false;
+	}
 	return knows(evidence, VC_KNOWS_REQUESTED | VC_KNOWS_FREE) &&
 	       others > evidence->total_bytes / 100 * (inferred ? 20 : 3) &&
 	       others >= sat_sub(evidence->requested_bytes, evidence->free_bytes);
@@ -359,8 +367,14 @@ static bool by_start_of_engine(const struct vc_evidence *evidence, struct vc_dia
 {
 	bool engine = evidence->software >= VC_SOFTWARE_TGI;
 
-	if (live_permille(evidence) > 0 || !engine || !evidence->out_of_memory ||
-	    (evidence->stage != VC_STAGE_GRAPHS && evidence->stage != VC_STAGE_CACHE)) {
+	if (live_permille(evidence) > 0 || !engine || !evidence->out_of_memory) {
+		return false;
+	}
+	if (evidence->stage == VC_STAGE_LOADING) {
+		return conclude(diagnosis, VC_CAUSE_CAPACITY, VC_CONFIDENCE_LOW,
+		                "The engine failed while it loaded the weights.");
+	}
+	if (evidence->stage != VC_STAGE_GRAPHS && evidence->stage != VC_STAGE_CACHE) {
 		return false;
 	}
 	return conclude(diagnosis, VC_CAUSE_CAPACITY, VC_CONFIDENCE_MEDIUM,

@@ -244,6 +244,13 @@ static void advise_fragmentation(const struct vc_evidence *evidence, struct vc_d
 	} else if (evidence->software == VC_SOFTWARE_JAX) {
 		advise(diagnosis, "Set XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async before the process "
 		                  "starts.");
+	} else if (evidence->old_allocator) {
+		advise_unless(
+		        diagnosis, evidence, VC_APPLIED_MAX_SPLIT,
+		        "Set PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512 before the process "
+		        "starts (PyTorch 1.10 and later).");
+		advise(diagnosis, "Better, take PyTorch 2.1 or later and "
+		                  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.");
 	} else if (!applied(evidence, VC_APPLIED_EXPANDABLE_SEGMENTS) &&
 	           !evidence->no_expandable_segments) {
 		vc_format(diagnosis->advice[diagnosis->advice_count++], VC_ADVICE_SIZE,

@@ -43,7 +43,8 @@ static void read_processes(struct log *log, const char *text)
 {
 	uint64_t bytes;
 
-	if (log_amount_after(text, "this process has ", &bytes)) {
+	/* WSL prints 2^64 bytes where it does not know. */
+	if (log_amount_after(text, "this process has ", &bytes) && bytes < 1ull << 56) {
 		log->names_own_process = true;
 		log_know(log, VC_KNOWS_PROCESS, bytes);
 	}
@@ -100,6 +101,7 @@ static void read_message(struct log *log, const struct log_hit *hit)
 	know_amount(log, VC_KNOWS_FREE, text, "of which ", " free;");
 	/* torch.cuda.set_per_process_memory_fraction */
 	know_amount(log, VC_KNOWS_LIMIT, text, NULL, " allowed");
+	log->evidence.old_allocator = strstr(text, " already allocated") != NULL;
 	read_held(log, text);
 	read_processes(log, text);
 	log->message_done = true;

@@ -325,6 +325,149 @@ static void summaries_are_read(void **state)
 	assert_false(log.evidence.out_of_memory);
 }
 
+static void statistics_are_read_in_every_form(void **state)
+{
+	static const char *const forms[] = {
+		"{\"allocated_bytes.all.current\": 1234567, \"reserved_bytes.all.current\": "
+		"2097152}",
+		"{'allocated_bytes.all.current': 1234567, 'reserved_bytes.all.current': 2097152}",
+		"OrderedDict([('allocated_bytes.all.current', 1234567), "
+		"('reserved_bytes.all.current', 2097152)])",
+		"{\"step\": 1, \"memory\": {\"allocated_bytes\": {\"all\": {\"current\": 1234567, "
+		"\"peak\": 9}, \"small_pool\": {\"current\": 5}}, \"reserved_bytes\": {\"all\": "
+		"{\"current\": 2097152}}}}",
+		"noise {not json} INFO {\"allocated_bytes\":{\"all\":{\"current\":1234567}},"
+		"\"reserved_bytes\":{\"all\":{\"current\":2097152}}} more",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct log log = read_text(forms[i]);
+
+		assert_u64(log.evidence.allocated_bytes, 1234567);
+		assert_u64(log.evidence.reserved_bytes, 2097152);
+	}
+}
+
+/* 24 MiB and 20 MiB held, 2 MiB in use; 9 MiB refused with 1 MiB free */
+static void snapshots_are_read(void **state)
+{
+	struct log log = read_text(
+	        "{\"segments\": [{\"device\": 0, \"total_size\": 25165824, \"allocated_size\": "
+	        "1048576, \"blocks\": [{\"size\": 1048576, \"state\": \"active_allocated\", "
+	        "\"frames\": [{\"name\": \"f {x}\", \"line\": 3}]}]}, {\"device\": 0, "
+	        "\"total_size\": 20971520, \"allocated_size\": 1048576, \"blocks\": []}, "
+	        "{\"device\": 1, \"total_size\": 512, \"allocated_size\": 512}],\n"
+	        "\"device_traces\": [[{\"action\": \"alloc\", \"size\": 7}, {\"size\": 9437184, "
+	        "\"device_free\": 1048576, \"action\": \"oom\", \"frames\": []}]]}");
+
+	(void)state;
+	assert_true(log.evidence.out_of_memory);
+	assert_u64(log.evidence.reserved_bytes, 44ull << 20);
+	assert_u64(log.evidence.allocated_bytes, 2ull << 20);
+	assert_u64(log.evidence.requested_bytes, 9ull << 20);
+	assert_u64(log.evidence.free_bytes, 1ull << 20);
+	log = read_text("\x80\x04\x95 segments");
+	assert_true(log.pickle);
+}
+
+static void training_programs_print_series(void **state)
+{
+	struct log log = read_text("MA 12.5 GB         Max_MA 15.5 GB         CA 16.0 GB         "
+	                           "Max_CA 16 GB\n");
+
+	(void)state;
+	assert_u64(log.evidence.allocated_bytes, 12800ull << 20);
+	assert_u64(log.evidence.peak_bytes, 15872ull << 20);
+	assert_u64(log.evidence.reserved_bytes, 16ull << 30);
+	log = read_text("[Rank 0] (after 10 iterations) memory (MB) | allocated: 1000.5 | max "
+	                "allocated: 2000.0 | reserved: 3000.0 | max reserved: 3000.0\n");
+	assert_u64(log.evidence.allocated_bytes, 2001ull << 19);
+	assert_u64(log.evidence.peak_bytes, 2000ull << 20);
+	assert_u64(log.evidence.reserved_bytes, 3000ull << 20);
+	log = read_text("eta: 1:00:00  max_mem: 3217M\nlr: 0.1, memory: 6814, loss: 5.5\n");
+	assert_int_equal(log.peak.count, 2);
+	assert_u64(log.peak.samples[0], 3217ull << 20);
+	assert_u64(log.peak.samples[1], 6814ull << 20);
+}
+
+/* The first GPU's reading of each form is 1234 MiB. */
+static void readings_come_in_many_forms(void **state)
+{
+	static const char *const forms[] = {
+		"uuid, memory.free [MiB], memory.total [MiB]\nGPU-5b1b, 22000, 23234\n",
+		"pid, process_name, used_gpu_memory [MiB]\n4711, python, 1234 MiB\n",
+		"#Date       Time        gpu     sm    mem     fb   bar1\n"
+		"#YYYYMMDD   HH:MM:SS    Idx      %      %     MB     MB\n"
+		" 20260101   00:00:00      0     45     20   1234      5\n"
+		" 20260101   00:00:01      0     45     20      -      5\n",
+		"# gpu         pid   type     fb   command\n# Idx           #    C/G     MB   "
+		"name\n"
+		"    0       4711     C   1234   python\n    0       4712     C    300   python\n",
+		"GPU[0]\t\t: VRAM Total Memory (B): 17163091968\n"
+		"GPU[0]\t\t: VRAM Total Used Memory (B): 1293942784\n",
+		"1234 MiB\n",
+		"2026-01-01T00:00:00Z stdout F index, memory.used [MiB], memory.total [MiB]\n"
+		"2026-01-01T00:00:00Z stdout F 0, 1234 MiB, 24576 MiB\n",
+		"| 1     | 1234MiB/12196MiB  |\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct log log = read_text(forms[i]);
+
+		assert_u64(log.gpus[0].used_bytes, 1234ull << 20);
+		assert_int_equal(log.gpus[0].used.count, 1);
+		assert_true(log.recognized > 0);
+	}
+}
+
+static void processes_have_series_of_their_own(void **state)
+{
+	char text[4096] = "pid, used_gpu_memory [MiB]\n";
+	struct log log;
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		char row[64];
+
+		snprintf(row, sizeof row, "4711, 9000 MiB\n4712, %d MiB\n", 1000 + 100 * i);
+		strcat(text, row);
+	}
+	log = read_text(text);
+	assert_int_equal(log.evidence.used.kind, VC_TREND_RISING);
+	assert_true(log.evidence.used.slope_bytes_per_sample == 100 * 1048576);
+}
+
+/* Numbers alone are readings only where there are ten, and nothing else was recognized. */
+static void bare_numbers_count_where_nothing_else_is(void **state)
+{
+	struct log log = read_text("1000\n1100\n1200\n1300\n1400\n1500\n1600\n1700\n1800\n1900\n");
+
+	(void)state;
+	assert_int_equal(log.evidence.used.kind, VC_TREND_RISING);
+	log = read_text("1000\n1100\n1200\n");
+	assert_int_equal(log.evidence.used_samples, 0);
+}
+
+/* A line longer than the buffer is read in pieces, and no figure is cut in two. */
+static void endless_lines_are_read(void **state)
+{
+	static struct log log;
+
+	(void)state;
+	log_open(&log);
+	for (int i = 0; i < 5000; i++) {
+		log_feed(&log, "some words without an end, ", 27);
+	}
+	log_feed(&log, "CUDA out of memory. Tried to allocate 2.00 GiB. ", 48);
+	for (int i = 0; i < 5000; i++) {
+		log_feed(&log, "some words without an end, ", 27);
+	}
+	log_finish(&log);
+	assert_u64(log.evidence.requested_bytes, 2ull << 30);
+}
+
 static void the_first_failure_speaks(void **state)
 {
 	struct log log = read_text(NEW("1.00 GiB", "24.00 GiB", "0 bytes", "", "23.50 GiB",
@@ -367,6 +510,13 @@ int main(void)
 		cmocka_unit_test(csv_queries_make_series),
 		cmocka_unit_test(tables_and_monitors_are_read),
 		cmocka_unit_test(summaries_are_read),
+		cmocka_unit_test(statistics_are_read_in_every_form),
+		cmocka_unit_test(snapshots_are_read),
+		cmocka_unit_test(training_programs_print_series),
+		cmocka_unit_test(readings_come_in_many_forms),
+		cmocka_unit_test(processes_have_series_of_their_own),
+		cmocka_unit_test(bare_numbers_count_where_nothing_else_is),
+		cmocka_unit_test(endless_lines_are_read),
 		cmocka_unit_test(the_first_failure_speaks),
 		cmocka_unit_test(noise_is_harmless),
 	};
