@@ -143,11 +143,11 @@ static uint64_t attention_bytes(const struct widths *w)
 	                          sat_add(sat_add(w->values, w->outputs), w->scanned)));
 }
 
-/* Experts one after the other, as transformers' loops run them: 6 h + 8 f of each chosen one. */
+/* Experts one after the other, as transformers' loops run them: 4 h + 8 f of each chosen one. */
 static uint64_t expert_bytes(const struct widths *w)
 {
 	return sat_add(
-	        sat_mul3(6, w->routed, w->hidden),
+	        sat_mul3(4, w->routed, w->hidden),
 	        sat_add(sat_mul(w->routed_gated ? 8 : 4, w->routed_width), sat_mul(8, w->shared)));
 }
 
@@ -188,7 +188,7 @@ static struct share eager_adapter_saved(const struct widths *w, uint64_t adapter
 	uint64_t ffn = sat_add(sat_mul(6, w->gated), sat_mul(w->stepwise_gelu ? 8 : 2, w->dense));
 	uint64_t inner = sat_mul(4, sat_add(w->inner_norms, w->inner_rows));
 	uint64_t experts = sat_add(
-	        sat_mul3(4, w->routed, w->hidden),
+	        sat_mul3(2, w->routed, w->hidden),
 	        sat_add(sat_mul(w->routed_gated ? 6 : 2, w->routed_width), sat_mul(6, w->shared)));
 
 	return (struct share){
