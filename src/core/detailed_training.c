@@ -6,6 +6,7 @@
 #include "train_range.h"
 
 static const char *const phase_names[TRAIN_PHASE_COUNT] = {
+	[TRAIN_PHASE_LOAD] = "load",
 	[TRAIN_PHASE_LOSS] = "loss",
 	[TRAIN_PHASE_BACKWARD] = "backward",
 	[TRAIN_PHASE_STEP] = "optimizer-step",
@@ -90,6 +91,9 @@ static void put_held(const struct writer *writer)
 	}
 	put_shared(writer, VC_COMPONENT_ADAPTERS, held->adapters, "A × b / N", &adapters,
 	           groups.weights);
+	if (writer->peak->name == TRAIN_PHASE_LOAD) {
+		return;
+	}
 	put_shared(writer, VC_COMPONENT_MASTER_WEIGHTS, held->master, "P_train × b / N", &trained,
 	           groups.states);
 	put_shared(writer, VC_COMPONENT_OPTIMIZER_STATES, held->states, "P_train × s / N", &trained,
@@ -196,9 +200,11 @@ static void put_surroundings(const struct writer *writer)
 	put_product(writer, VC_COMPONENT_ACTIVATIONS, "n × space (libraries' workspaces)",
 	            (const struct vc_input[]){ { "n", writer->job->workspaces.count, 1 },
 	                                       { "space", writer->job->workspaces.bytes, 1 } });
-	put_product(writer, VC_COMPONENT_COMMUNICATION, "elements × b (buckets)",
-	            (const struct vc_input[]){ { "elements", peak->buckets.elements, 1 },
-	                                       { "b", peak->buckets.bytes, 1 } });
+	if (peak->name != TRAIN_PHASE_LOAD) {
+		put_product(writer, VC_COMPONENT_COMMUNICATION, "elements × b (buckets)",
+		            (const struct vc_input[]){ { "elements", peak->buckets.elements, 1 },
+		                                       { "b", peak->buckets.bytes, 1 } });
+	}
 	put_outside(writer, peak->context, "context");
 	put_outside(writer, peak->collectives, "collectives");
 	line = put(writer, VC_COMPONENT_FRAGMENTATION, peak->fragmentation.bytes,
@@ -278,8 +284,7 @@ static void note_assumptions(const struct writer *writer)
 static uint64_t write_ledger(const struct writer *writer)
 {
 	const struct train_peak *peak = writer->peak;
-	uint64_t outside =
-	        sat_add(sat_add(peak->context, peak->collectives), peak->fragmentation.bytes);
+	uint64_t outside = sat_add(peak->context, peak->collectives);
 
 	put_held(writer);
 	put_phase(writer);
@@ -287,12 +292,15 @@ static uint64_t write_ledger(const struct writer *writer)
 	put_host(writer);
 	note_assumptions(writer);
 	for (int i = 0; i < TRAIN_PHASE_COUNT; i++) {
+		/* a device that was just filled has nothing idle yet */
+		uint64_t idle = i == TRAIN_PHASE_LOAD ? 0 : peak->fragmentation.bytes;
+
 		if (peak->phases[i].exists) {
 			vc_ledger_phase(writer->ledger, phase_names[i],
-			                sat_add(peak->phases[i].total, outside));
+			                sat_add(peak->phases[i].total, sat_add(outside, idle)));
 		}
 	}
-	return sat_add(peak->allocated, outside);
+	return sat_add(peak->allocated, sat_add(outside, peak->fragmentation.bytes));
 }
 
 /* The most experts that a layer has; 0: none. */

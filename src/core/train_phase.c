@@ -1,7 +1,8 @@
 /*
- * Three phases, the greatest wins: the loss, whose logits live while all activations do; backward
- * of the layer that is recomputed, or of the last; the optimizer's step, when activations are gone.
- * Held against 219 runs of the fms-acceleration suite: docs/accuracy.md. docs/formulas.md#training
+ * Loading, and the three phases of a step; the greatest wins: the loss, whose logits live while all
+ * activations do; backward of the layer that is recomputed, or of the last; the optimizer's step,
+ * when activations are gone. Held against 219 runs of the fms-acceleration suite: docs/accuracy.md.
+ * docs/formulas.md#training
  */
 #include "train_phase.h"
 
@@ -252,6 +253,19 @@ static uint64_t gathered_outputs(const struct train_job *job)
 	return sat_mul(layout->data - 1, train_logits(job, train_precision_bytes(job->request)));
 }
 
+/* Weights come layer by layer: quantized as they arrive in 16 bits, or cut into shards. */
+static void load_phase(const struct train_job *job, struct train_phase *phase)
+{
+	phase->exists = true;
+	if (is_sharded(job) || (!is_full(job) && train_scheme(job->request))) {
+		phase->gathered.units = 1;
+		phase->gathered.unit = sat_mul(train_precision_bytes(job->request), job->size.unit);
+	}
+	phase->total = sat_add(
+	        sat_add(job->held.weights, job->held.adapters),
+	        sat_add(train_workspace_bytes(job), train_gathered_bytes(&phase->gathered)));
+}
+
 static void loss_phase(const struct train_job *job, uint64_t bytes, struct train_phase *phase)
 {
 	phase->exists = true;
@@ -342,6 +356,7 @@ static void find_peak(const struct train_job *job, struct train_peak *peak)
 	                     sat_add(held->master, held->states));
 	peak->buckets = buckets(job);
 	peak->logit_bytes = logit_bytes(job);
+	load_phase(job, &peak->phases[TRAIN_PHASE_LOAD]);
 	loss_phase(job, peak->logit_bytes, &peak->phases[TRAIN_PHASE_LOSS]);
 	backward_phase(job, &peak->phases[TRAIN_PHASE_BACKWARD]);
 	if (held->steps) {
@@ -352,7 +367,7 @@ static void find_peak(const struct train_job *job, struct train_peak *peak)
 	for (int i = 0; i < TRAIN_PHASE_COUNT; i++) {
 		struct train_phase *phase = &peak->phases[i];
 
-		if (phase->exists) {
+		if (phase->exists && i != TRAIN_PHASE_LOAD) {
 			sum_phase(job, peak, phase);
 		}
 		if (phase->total > peak->allocated) {

@@ -19,6 +19,7 @@ struct train_job {
 };
 
 enum train_phase_name {
+	TRAIN_PHASE_LOAD,
 	TRAIN_PHASE_LOSS,
 	TRAIN_PHASE_BACKWARD,
 	TRAIN_PHASE_STEP,

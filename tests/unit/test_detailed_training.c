@@ -302,6 +302,25 @@ static void data_parallel_gathers_on_the_first_card(void **state)
 	           vc_ledger_component(&ddp, VC_COMPONENT_WEIGHTS));
 }
 
+/* Q, one layer of Mistral-7B in bf16 (218,112,000 parameters: 2 x 4096 x 4096 + 2 x 4096 x 1024 + 3
+ * x 4096 x 14336 + 2 x 4096), adapters and two cuBLAS workspaces. */
+static void loading_is_a_phase(void **state)
+{
+	struct vc_request request = request_for(1);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	request.training.method = VC_TRAINING_QLORA;
+	ledger = ledger_of(&request);
+	assert_string_equal(ledger.phases[0].name, "load");
+	assert_u64(ledger.phases[0].total_bytes -
+	                   vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS) -
+	                   vc_ledger_component(&ledger, VC_COMPONENT_ADAPTERS) -
+	                   vc_ledger_component(&ledger, VC_COMPONENT_FRAMEWORK),
+	           2ull * 218112000 + 2 * 8519680);
+}
+
 /* 1F1B, arxiv.org/abs/2104.04473: the first of p stages keeps p micro-batches of its layers, so as
  * many bytes as one stage with all layers keeps for one. */
 static void the_first_stage_keeps_p_micro_batches(void **state)
@@ -448,6 +467,7 @@ int main(void)
 		cmocka_unit_test(offloaded_states_are_in_the_host_ledger),
 		cmocka_unit_test(impossible_layouts_say_why),
 		cmocka_unit_test(the_first_stage_keeps_p_micro_batches),
+		cmocka_unit_test(loading_is_a_phase),
 		cmocka_unit_test(experts_divide_over_their_ranks),
 		cmocka_unit_test(hybrid_shards_divide_within_a_node),
 		cmocka_unit_test(data_parallel_gathers_on_the_first_card),
