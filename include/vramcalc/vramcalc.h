@@ -753,7 +753,8 @@ struct vc_phase {
 
 /*
  * An assumption or a warning. The text has {0}, {1}, {2} where `args` belong: {0} as a count, {0B}
- * as bytes in the unit of the output, {0%} as millionths shown in percent.
+ * as bytes in the unit of the output, {0%} as millionths shown in percent, {0s} as the "s" of a
+ * plural, nothing where it is 1.
  */
 struct vc_note {
 	const char *code; /* "kv-grouped-queries" */

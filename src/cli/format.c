@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+	MOST_MORE = 2,    /* digits that one cell has beyond the others of its table */
+	MOST_DECIMALS = 9 /* a rest of a unit times 10^9 stays below 2^64 */
+};
+
 static const struct {
 	const char *name;
 	uint64_t bytes;
@@ -25,19 +30,6 @@ uint64_t format_unit_bytes(enum byte_unit unit)
 	return units[unit].bytes;
 }
 
-unsigned format_decimals(uint64_t bytes, enum byte_unit unit)
-{
-	switch (unit) {
-	case UNIT_GB:
-	case UNIT_GIB:
-		return bytes >= units[unit].bytes ? 2 : bytes >= units[unit].bytes / 10 ? 3 : 4;
-	case UNIT_MIB:
-		return bytes >= 100 * units[unit].bytes ? 0 : 1;
-	default:
-		return 0;
-	}
-}
-
 static uint64_t power_of_ten(unsigned exponent)
 {
 	uint64_t power = 1;
@@ -46,6 +38,34 @@ static uint64_t power_of_ten(unsigned exponent)
 		power *= 10;
 	}
 	return power;
+}
+
+unsigned format_decimals(uint64_t bytes, enum byte_unit unit)
+{
+	unsigned decimals = 2;
+
+	if (unit == UNIT_B) {
+		return 0;
+	}
+	if (unit == UNIT_MIB) {
+		return format_visible_decimals(bytes, unit,
+		                               bytes >= 100 * units[unit].bytes ? 0 : 1);
+	}
+	while (bytes > 0 && decimals < MOST_DECIMALS &&
+	       bytes < units[unit].bytes / power_of_ten(decimals - 2)) {
+		decimals++;
+	}
+	return decimals;
+}
+
+unsigned format_visible_decimals(uint64_t bytes, enum byte_unit unit, unsigned decimals)
+{
+	for (unsigned more = 0; bytes > 0 && more <= MOST_MORE; more++) {
+		if (bytes >= units[unit].bytes / power_of_ten(decimals + more) / 2) {
+			return decimals + more;
+		}
+	}
+	return decimals;
 }
 
 /* A quotient that is rounded at so many digits behind the point. */

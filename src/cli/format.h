@@ -24,8 +24,11 @@ enum rounding {
 const char *format_unit_name(enum byte_unit unit);
 uint64_t format_unit_bytes(enum byte_unit unit);
 
-/* Digits behind the point that keep a value of this size readable in this unit. */
+/* Digits behind the point that keep a value of this size readable in this unit: two, or three
+ * significant ones below 1. */
 unsigned format_decimals(uint64_t bytes, enum byte_unit unit);
+/* At least so many, and up to two more where that tells a size from nothing: 0.003, not 0.00. */
+unsigned format_visible_decimals(uint64_t bytes, enum byte_unit unit, unsigned decimals);
 
 /* "13.48", without the unit's name. */
 struct byte_style {

@@ -10,9 +10,11 @@
 
 static void append_argument(char *to, size_t size, uint64_t value, char form, enum byte_unit unit)
 {
-	char number[64];
+	char number[64] = "";
 
-	if (form == 'B') {
+	if (form == 's') {
+		snprintf(number, sizeof number, "%s", value == 1 ? "" : "s");
+	} else if (form == 'B') {
 		format_quantity(number, sizeof number, value, unit, ROUND_NEAREST);
 	} else if (form == '%') {
 		format_ratio(number, sizeof number, value, 10000);
@@ -23,7 +25,7 @@ static void append_argument(char *to, size_t size, uint64_t value, char form, en
 	text_append(to, size, "%s", number);
 }
 
-/* Length of "{0}", "{0B}" or "{0%}" at `text`; 0: it is none of them. */
+/* Length of "{0}", "{0B}", "{0%}" or "{0s}" at `text`; 0: it is none of them. */
 static size_t placeholder_length(const char *text)
 {
 	if (text[0] != '{' || text[1] < '0' || text[1] > '2') {
@@ -32,7 +34,7 @@ static size_t placeholder_length(const char *text)
 	if (text[2] == '}') {
 		return 3;
 	}
-	return (text[2] == 'B' || text[2] == '%') && text[3] == '}' ? 4 : 0;
+	return text[2] && strchr("B%s", text[2]) && text[3] == '}' ? 4 : 0;
 }
 
 /* A note may be a phrase; readers get a sentence. Names such as vllm or model.params stay small. */

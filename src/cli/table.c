@@ -18,7 +18,7 @@ const void *table_row(const struct table *table, size_t index)
 	return (const char *)table->rows + index * table->row_size;
 }
 
-static bool is_bytes(const struct column *column)
+bool table_holds_bytes(const struct column *column)
 {
 	return column->type == CELL_BYTES || column->type == CELL_NEED ||
 	       column->type == CELL_HEADROOM;
@@ -27,7 +27,7 @@ static bool is_bytes(const struct column *column)
 void table_heading(const struct output *out, const struct column *column, char *to, size_t size)
 {
 	text_copy(to, size, column->heading, out->utf8);
-	if (is_bytes(column)) {
+	if (table_holds_bytes(column)) {
 		text_append(to, size, " (%s)", format_unit_name(out->unit));
 	}
 }
@@ -54,8 +54,11 @@ static void bytes_text(const struct output *out, struct cell *cell, enum roundin
 {
 	char number[64];
 
-	format_bytes(number, sizeof number, cell->value,
-	             (struct byte_style){ out->unit, out->decimals, rounding });
+	format_bytes(
+	        number, sizeof number, cell->value,
+	        (struct byte_style){ out->unit,
+	                             format_visible_decimals(cell->value, out->unit, out->decimals),
+	                             rounding });
 	snprintf(cell->buffer, sizeof cell->buffer, "%s%s", cell->negative ? "-" : "", number);
 }
 
@@ -66,7 +69,7 @@ unsigned table_decimals(const struct output *out, const struct table *table)
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct column *column = &table->columns[i];
 
-		for (size_t r = 0; is_bytes(column) && r < table->row_count; r++) {
+		for (size_t r = 0; table_holds_bytes(column) && r < table->row_count; r++) {
 			struct cell cell = table_cell(column, table_row(table, r));
 
 			largest = cell.known && cell.value > largest ? cell.value : largest;

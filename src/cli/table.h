@@ -78,9 +78,11 @@ void table_cell_text(const struct output *out, const struct column *column, cons
 /* What a column holds in a row. */
 struct cell table_cell(const struct column *column, const void *row);
 
-/* Digits behind the point of its sizes: as many as the largest asks for, so that points stand under
- * points. Belongs in out->decimals before cells are made text. */
+/* Digits behind the point of its sizes: as many as the largest asks for; a cell has more where it
+ * would look like nothing. Belongs in out->decimals before cells are made text. */
 unsigned table_decimals(const struct output *out, const struct table *table);
+
+bool table_holds_bytes(const struct column *column);
 
 /* "need (GB)" */
 void table_heading(const struct output *out, const struct column *column, char *to, size_t size);

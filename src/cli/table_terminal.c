@@ -22,16 +22,55 @@ struct layout {
 	const struct table *table;
 	bool shown[TABLE_COLUMNS];
 	size_t width[TABLE_COLUMNS];
-	size_t bar; /* columns for bars; 0: none */
+	size_t decimals[TABLE_COLUMNS]; /* of sizes: the most that a row has */
+	size_t bar;                     /* columns for bars; 0: none */
 };
 
 /* ---- What fits ---- */
+
+static size_t decimals_of(const char *number)
+{
+	const char *point = strchr(number, '.');
+
+	return point ? strlen(point + 1) : 0;
+}
+
+/* A cell as it is shown: points of sizes stand under points. */
+static void cell_text_at(const struct layout *l, size_t column, size_t row, struct cell *cell)
+{
+	size_t length, decimals;
+
+	table_cell_text(l->out, &l->table->columns[column], table_row(l->table, row), cell);
+	length = strlen(cell->buffer);
+	decimals = decimals_of(cell->buffer);
+	while (length && decimals < l->decimals[column] && length + 1 < sizeof cell->buffer) {
+		cell->buffer[length++] = ' ';
+		cell->buffer[length] = '\0';
+		decimals++;
+	}
+}
+
+static void measure_decimals(struct layout *l)
+{
+	for (size_t i = 0; i < l->table->column_count; i++) {
+		for (size_t r = 0;
+		     table_holds_bytes(&l->table->columns[i]) && r < l->table->row_count; r++) {
+			struct cell cell;
+			size_t decimals;
+
+			table_cell_text(l->out, &l->table->columns[i], table_row(l->table, r),
+			                &cell);
+			decimals = decimals_of(cell.buffer);
+			l->decimals[i] = decimals > l->decimals[i] ? decimals : l->decimals[i];
+		}
+	}
+}
 
 static size_t cell_width(const struct layout *l, size_t column, size_t row)
 {
 	struct cell cell;
 
-	table_cell_text(l->out, &l->table->columns[column], table_row(l->table, row), &cell);
+	cell_text_at(l, column, row, &cell);
 	return text_width(cell.buffer);
 }
 
@@ -135,14 +174,13 @@ static const char *color_of(enum tone tone)
 	return names[tone];
 }
 
-static void fill_cell(const struct layout *l, struct libscols_cell *to, const struct column *column,
-                      const void *row)
+static void fill_cell(const struct layout *l, struct libscols_cell *to, size_t column, size_t row)
 {
 	char bar[LONGEST_BAR * 3 + 1];
 	struct cell cell;
 
-	table_cell_text(l->out, column, row, &cell);
-	if (column->type == CELL_BAR) {
+	cell_text_at(l, column, row, &cell);
+	if (l->table->columns[column].type == CELL_BAR) {
 		draw_bar(l, &cell, bar);
 		memcpy(cell.buffer, bar, sizeof bar);
 	}
@@ -183,8 +221,7 @@ static struct libscols_table *build(const struct layout *l)
 
 		for (size_t i = 0; line && i < l->table->column_count; i++) {
 			if (l->shown[i] && (columns[i].type != CELL_BAR || l->bar)) {
-				fill_cell(l, scols_line_get_cell(line, at++), &columns[i],
-				          table_row(l->table, r));
+				fill_cell(l, scols_line_get_cell(line, at++), i, r);
 			}
 		}
 	}
@@ -227,6 +264,7 @@ void table_terminal(struct output *out, const struct table *table)
 	struct libscols_table *scols;
 	char *text = NULL;
 
+	measure_decimals(&layout);
 	measure(&layout);
 	fit(&layout);
 	scols = build(&layout);

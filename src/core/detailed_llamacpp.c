@@ -220,11 +220,12 @@ static void add_placement_notes(const struct estimate *e)
 		               (const uint64_t[3]){ job->first_layer, job->stack->layers, 0 });
 	}
 	if (job->host_experts > job->first_layer) {
-		vc_ledger_note(ledger, "llamacpp-host-experts",
-		               "the experts of the first {0} layers stay in host memory; batches "
-		               "copy their matrices, up to {1B}, to the GPU one at a time",
-		               (const uint64_t[3]){ job->host_experts,
-		                                    job->weights.largest_expert_bytes, 0 });
+		vc_ledger_note(
+		        ledger, "llamacpp-host-experts",
+		        "the experts of the first {0} layer{0s} stay in host memory; batches "
+		        "copy their matrices, up to {1B}, to the GPU one at a time",
+		        (const uint64_t[3]){ job->host_experts, job->weights.largest_expert_bytes,
+		                             0 });
 	}
 	if (job->devices > 1) {
 		vc_ledger_note(ledger, "llamacpp-layer-split",
@@ -242,13 +243,14 @@ static void add_notes(const struct estimate *e)
 
 	add_placement_notes(e);
 	if (job->run.cells != request->workload.sequence_length) {
-		vc_ledger_note(ledger, "llamacpp-cells", "the context is rounded up to {0} cells",
+		vc_ledger_note(ledger, "llamacpp-cells",
+		               "the context is rounded up to {0} cell{0s}",
 		               (const uint64_t[3]){ job->run.cells, 0, 0 });
 	}
 	if (!request->engine.ubatch_size) {
 		vc_ledger_note(
 		        ledger, "llamacpp-ubatch",
-		        "batches of {0} tokens, llama.cpp's default; the compute buffer "
+		        "batches of {0} token{0s}, llama.cpp's default; the compute buffer "
 		        "holds the logits of all of them, where llama-server since June 2026 "
 		        "reserves one row per slot",
 		        (const uint64_t[3]){ job->ubatch, 0, 0 });

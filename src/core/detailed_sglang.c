@@ -257,9 +257,10 @@ enum vc_status vc_estimate_sglang(const struct vc_request *request, struct vc_le
 	serving_cache_init(&cache, request, sglang.parts.weights.range, &traits);
 	set_states(&sglang, &cache);
 	serving_finish(request, &sglang.parts, &cache, ledger);
-	vc_ledger_note(ledger, "sglang-static",
-	               "mem_fraction_static {0%}, prefill chunks of {1} tokens, graphs up to {2} "
-	               "sequences",
-	               (const uint64_t[3]){ sglang.parts.budget_ppm, sglang.chunk, sglang.batch });
+	vc_ledger_note(
+	        ledger, "sglang-static",
+	        "mem_fraction_static {0%}, prefill chunks of {1} token{1s}, graphs up to {2} "
+	        "sequence{2s}",
+	        (const uint64_t[3]){ sglang.parts.budget_ppm, sglang.chunk, sglang.batch });
 	return VC_OK;
 }

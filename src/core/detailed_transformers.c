@@ -342,7 +342,7 @@ static void note_assumptions(const struct estimate *e, struct vc_ledger *ledger)
 
 	vc_ledger_note(
 	        ledger, "transformers-prompt",
-	        "of the sequence length {0} tokens are taken as the prompt, {1} as the answer",
+	        "of the sequence length {0} token{0s} are taken as the prompt, {1} as the answer",
 	        prompt);
 	if (e->version.major == 0) {
 		vc_ledger_note(

@@ -335,10 +335,11 @@ enum vc_status vc_estimate_vllm(const struct vc_request *request, struct vc_ledg
 
 	(void)error;
 	vllm_setup(&vllm, request);
-	vc_ledger_note(ledger, "vllm-step",
-	               "profiled with a step of {0} tokens and {1} sequences (defaults of this "
-	               "version on this GPU where the spec leaves them out)",
-	               (const uint64_t[3]){ vllm.tokens, vllm.sequences, 0 });
+	vc_ledger_note(
+	        ledger, "vllm-step",
+	        "profiled with a step of {0} token{0s} and {1} sequence{1s} (defaults of this "
+	        "version on this GPU where the spec leaves them out)",
+	        (const uint64_t[3]){ vllm.tokens, vllm.sequences, 0 });
 	set_weights(&vllm);
 	set_cache(&vllm, &cache);
 	set_peak(&vllm);

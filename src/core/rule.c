@@ -135,7 +135,7 @@ static void note_kv(struct rule *rule, const struct vc_mixer *mixer, uint64_t la
 		               NULL);
 	} else if (mixer->kv_heads < mixer->heads) {
 		vc_ledger_note(rule->ledger, "kv-grouped-queries",
-		               "The KV cache counts the {0} key/value heads of {1} query heads.",
+		               "The KV cache counts the {0} key/value head{0s} of {1} query heads.",
 		               (const uint64_t[3]){ mixer->kv_heads, mixer->heads, 0 });
 	}
 	if (layers < stack->layers) {

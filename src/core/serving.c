@@ -137,8 +137,8 @@ static bool keeps_cache(const struct serving_cache *cache)
 static void note_pool(const struct vc_request *request, uint64_t wanted, struct vc_ledger *ledger)
 {
 	vc_ledger_note(ledger, "serving-pool",
-	               "the engine fills its share of the GPU with cache; the spec's {0} "
-	               "sequences of {1} tokens need {2B} of it",
+	               "the engine fills its share of the GPU with cache; {0} sequence{0s} of {1} "
+	               "token{1s}, as the spec has it, would do with {2B}",
 	               (const uint64_t[3]){ spec_sequences(request),
 	                                    request->workload.sequence_length, wanted });
 }

@@ -240,8 +240,8 @@ const cJSON *config_list(struct config *config, const char *names, uint64_t leng
 	}
 	entries = cJSON_GetArraySize(list);
 	if (length > 0 && (uint64_t)entries != length) {
-		config_fail(config, names, "has %d entries (expected %d, one per layer)", entries,
-		            (int)length);
+		config_fail(config, names, "has %d %s (expected %d, one per layer)", entries,
+		            entries == 1 ? "entry" : "entries", (int)length);
 		return NULL;
 	}
 	return list;

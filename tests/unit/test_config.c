@@ -87,7 +87,7 @@ static const struct {
 	{ "{" LLAMA ", \"num_hidden_layers\": true}", "num_hidden_layers", "a boolean" },
 	{ "{" LLAMA ", \"n_layer\": []}", "n_layer", "a list" },
 	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"layer_types\": [\"full_attention\"]}",
-	  "layer_types", "has 1 entries (expected 2" },
+	  "layer_types", "has 1 entry (expected 2" },
 	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"num_key_value_heads\": 3}",
 	  "num_key_value_heads", "does not divide" },
 	{ "{" LLAMA ", \"num_hidden_layers\": 2, \"tie_word_embeddings\": \"yes\"}",

@@ -34,7 +34,24 @@ static void needs_round_up_and_rests_down(void **state)
 	assert_quantity(19999999999, UNIT_GB, ROUND_UP, "20 GB"); /* the carry reaches the front */
 	assert_quantity(999999999, UNIT_GB, ROUND_NEAREST, "1 GB");
 	assert_quantity(220000000, UNIT_GB, ROUND_NEAREST, "0.22 GB");
-	assert_quantity(1234567, UNIT_GB, ROUND_NEAREST, "0.0012 GB");
+	assert_quantity(1234567, UNIT_GB, ROUND_NEAREST, "0.00123 GB");
+}
+
+/* Down to the byte, and in a table to a hundredth of what its digits show. */
+static void small_sizes_are_seen(void **state)
+{
+	(void)state;
+	assert_quantity(3000000, UNIT_GB, ROUND_NEAREST, "0.003 GB");
+	assert_quantity(45678, UNIT_GB, ROUND_NEAREST, "0.0000457 GB");
+	assert_quantity(1, UNIT_GB, ROUND_NEAREST, "0.000000001 GB");
+	assert_quantity(1, UNIT_GIB, ROUND_NEAREST, "0.000000001 GiB");    /* 0.93 x 10^-9 */
+	assert_quantity(1024, UNIT_MIB, ROUND_NEAREST, "0.001 MiB");       /* 0.00098 */
+	assert_int_equal(format_visible_decimals(5000000, UNIT_GB, 2), 2); /* 0.01 */
+	assert_int_equal(format_visible_decimals(4999999, UNIT_GB, 2), 3); /* 0.005 */
+	assert_int_equal(format_visible_decimals(50000, UNIT_GB, 2), 4);   /* 0.0001 */
+	assert_int_equal(format_visible_decimals(49999, UNIT_GB, 2), 2);
+	assert_int_equal(format_visible_decimals(0, UNIT_GB, 2), 2);
+	assert_int_equal(format_visible_decimals(1, UNIT_B, 0), 0);
 }
 
 static void counts_are_short(void **state)
@@ -114,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(units_are_decimal_and_binary),
 		cmocka_unit_test(needs_round_up_and_rests_down),
+		cmocka_unit_test(small_sizes_are_seen),
 		cmocka_unit_test(counts_are_short),
 		cmocka_unit_test(ratios_are_exact_where_they_can_be),
 		cmocka_unit_test(prices_name_their_currency),

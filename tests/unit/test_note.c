@@ -18,6 +18,7 @@ static void arguments_take_their_form(void **state)
 	assert_note("It takes {0B}.", 13500000000, "It takes 13.5 GB.");
 	assert_note("About {0%} more.", 200000, "About 20 % more.");
 	assert_note("{0%}", 125000, "12.5 %.");
+	assert_note("{0} head{0s} of {1} layer{1s}", 1, "1 head of 8 layers.");
 	assert_note("{0}", 18446744073709551615u, "18446744073709551615.");
 }
 

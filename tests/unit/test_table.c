@@ -76,16 +76,21 @@ static const struct table table = {
 	.row_size = sizeof *rows,
 };
 
-static void assert_printed(struct output *out, const char *want)
+static void assert_prints(struct output *out, const struct table *printed, const char *want)
 {
 	char *text;
 	size_t length;
 
 	out->file = open_memstream(&text, &length);
-	table_print(out, &table);
+	table_print(out, printed);
 	fclose(out->file);
 	assert_string_equal(text, want);
 	free(text);
+}
+
+static void assert_printed(struct output *out, const char *want)
+{
+	assert_prints(out, &table, want);
 }
 
 static void csv_is_exact_and_quoted(void **state)
@@ -117,6 +122,27 @@ static void a_pipe_gets_everything(void **state)
 	assert_printed(&out, "  what  size (GB)  share  left (GB)   cost\n"
 	                     "  a,b        1.00   25 %       0.00  $0.53\n"
 	                     "  c|d        3.00   75 %      -5.01\n");
+}
+
+/* 3 MB are not 0.00 GB, and points stay under points; 40 kB would take five digits. */
+static void small_sizes_are_seen(void **state)
+{
+	static const struct row small[] = {
+		{ "a", 13500000000, 0, 3000000 },
+		{ "b", 3000000, 0, -13000000000 },
+		{ "c", 40000, 0, 120000 },
+	};
+	struct table mixed = table;
+	struct output out = { .format = FORMAT_TEXT, .utf8 = true, .width = 80 };
+
+	(void)state;
+	mixed.rows = small;
+	mixed.row_count = 3;
+	assert_prints(&out, &mixed,
+	              "  what  size (GB)  share  left (GB)\n"
+	              "  a        13.50   338 %     0.003\n"
+	              "  b         0.003    0 %   -13.00\n"
+	              "  c         0.00     0 %     0.0001\n");
 }
 
 static void a_narrow_terminal_gets_what_matters(void **state)
@@ -179,6 +205,7 @@ int main(void)
 		cmocka_unit_test(csv_is_exact_and_quoted),
 		cmocka_unit_test(markdown_leaves_empty_columns_out),
 		cmocka_unit_test(a_pipe_gets_everything),
+		cmocka_unit_test(small_sizes_are_seen),
 		cmocka_unit_test(a_narrow_terminal_gets_what_matters),
 		cmocka_unit_test(bars_fill_what_is_left),
 		cmocka_unit_test(json_nests_by_the_dot),
