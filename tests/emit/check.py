@@ -3,8 +3,8 @@
 
     check.py PROGRAM
 
-Which readers there are depends on what is installed: PyYAML, torch, accelerate, transformers, deepspeed,
-skypilot, bash. Those that are missing are named; nothing is passed in their stead. Exit status 1 where a
+Which readers there are depends on what is installed: PyYAML, kubernetes-validate, torch, accelerate,
+transformers, deepspeed, skypilot, bash. Those that are missing are named; nothing is passed in their stead. Exit status 1 where a
 reader refuses something.
 """
 import json
@@ -89,6 +89,17 @@ def check_yaml():
     return count
 
 
+def check_kubernetes():
+    import kubernetes_validate
+    import yaml
+    options = [(["--gpu", "A10"], SERVED), (JOBS["one"], SPEC), (JOBS["zero-3"], SPEC),
+               (["--gpu", "A100-80GB-SXM", "--mig", "--quantization", "gptq-int4-g128"], SPEC)]
+    for option, spec in options:
+        kubernetes_validate.validate(
+            yaml.safe_load(emit("kubernetes", option, spec)), kubernetes_validate.latest_version(), strict=True)
+    return len(options)
+
+
 def check_torchrun():
     from torch.distributed.run import get_args_parser
     for options in JOBS.values():
@@ -146,7 +157,7 @@ def check_skypilot():
 def main():
     failed = False
     os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
-    for check in (check_shell, check_yaml, check_torchrun, check_trainer, check_accelerate, check_deepspeed,
+    for check in (check_shell, check_yaml, check_kubernetes, check_torchrun, check_trainer, check_accelerate, check_deepspeed,
                   check_skypilot):
         name = check.__name__[6:]
         try:
