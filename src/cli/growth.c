@@ -144,11 +144,13 @@ void growth_sentence(const struct growth *growth, const struct plan *plan, char 
 	}
 	if (growth->most == 0) {
 		text_append(to, PLAN_TEXT, "not even 1 fits ");
+	} else if (!growth->bounded) {
+		text_append(to, PLAN_TEXT, "memory stops growing, so that any number of %s fits ",
+		            unit);
 	} else if (growth->most == 1) {
 		text_append(to, PLAN_TEXT, "only 1 fits ");
 	} else {
-		text_append(to, PLAN_TEXT, "%s %" PRIu64 " %s fit ",
-		            growth->bounded ? "up to" : "more than", growth->most, unit);
+		text_append(to, PLAN_TEXT, "up to %" PRIu64 " %s fit ", growth->most, unit);
 	}
 	if (growth->candidate->gpus == 1) {
 		text_append(to, PLAN_TEXT, "one %s", growth->candidate->gpu->name);

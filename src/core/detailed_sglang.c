@@ -111,13 +111,14 @@ static uint64_t tower_ppm(const struct sglang *sglang)
 	return max_u64(800000, sat_sub(1100000, tenth)) * 19 / 20;
 }
 
-/* Share of memory for weights and pool, rounded to thousandths. */
+/* Share of memory for weights and pool, rounded to thousandths; where nothing is left, as on a
+ * small GPU of many ranks, a thousandth, which holds no model. */
 static uint64_t static_ppm(const struct sglang *sglang)
 {
 	uint32_t given = sglang->request->engine.gpu_memory_utilization_ppm;
 	uint64_t ranks =
 	        sat_mul(sglang->request->parallelism.tensor, sglang->request->parallelism.pipeline);
-	uint64_t reserved;
+	uint64_t reserved, share;
 
 	if (given > 0) {
 		return given;
@@ -134,8 +135,9 @@ static uint64_t static_ppm(const struct sglang *sglang)
 			reserved = sat_add(reserved, 2 * 1024);
 		}
 	}
-	return (sat_sub(sglang->memory_mib, reserved) * 1000 + sglang->memory_mib / 2) /
-	       sglang->memory_mib * tower_ppm(sglang) / 1000;
+	share = (sat_sub(sglang->memory_mib, reserved) * 1000 + sglang->memory_mib / 2) /
+	        sglang->memory_mib * tower_ppm(sglang) / 1000;
+	return max_u64(share, 1000);
 }
 
 static void set_weights(struct sglang *sglang)

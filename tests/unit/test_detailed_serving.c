@@ -62,6 +62,27 @@ static void test_sglang_defaults(void **state)
 	assert_true(ledger.serving.kv_bytes_available > newer);
 }
 
+/* 512 + 1.5 x 2048 + 2 x 80 + 128 x 64 MiB are more than the 8 GiB of the card. */
+static void test_sglang_leaves_nothing(void **state)
+{
+	static const struct vc_gpu small = { .id = "small",
+		                             .name = "8 GB",
+		                             .compute_capability = 86,
+		                             .memory_bytes = 8000000000,
+		                             .driver_bytes = 8589934592 };
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_SGLANG, &small);
+	request.engine.version = (struct vc_version){ 0, 5, 9 };
+	request.parallelism.tensor = 8;
+	request.parallelism.pipeline = 8;
+	estimate(&request);
+	assert_u64(ledger.notes[ledger.note_count - 1].args[0], 1000);
+	assert_true(ledger.need_bytes > small.driver_bytes);
+}
+
 /* Half of the layers keep a state of 64 MiB: states get 9/19 of what weights leave. */
 static void test_sglang_states(void **state)
 {
@@ -236,11 +257,17 @@ static void test_overflow_is_an_error(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sglang),        cmocka_unit_test(test_sglang_defaults),
-		cmocka_unit_test(test_sglang_states), cmocka_unit_test(test_sglang_sliding_pool),
-		cmocka_unit_test(test_sglang_tower),  cmocka_unit_test(test_tensorrt_llm),
-		cmocka_unit_test(test_tgi),           cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_replicas),      cmocka_unit_test(test_overflow_is_an_error),
+		cmocka_unit_test(test_sglang),
+		cmocka_unit_test(test_sglang_defaults),
+		cmocka_unit_test(test_sglang_leaves_nothing),
+		cmocka_unit_test(test_sglang_states),
+		cmocka_unit_test(test_sglang_sliding_pool),
+		cmocka_unit_test(test_sglang_tower),
+		cmocka_unit_test(test_tensorrt_llm),
+		cmocka_unit_test(test_tgi),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_replicas),
+		cmocka_unit_test(test_overflow_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

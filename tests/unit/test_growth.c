@@ -129,6 +129,12 @@ static void the_sentence_says_what_fits(void **state)
 	growth_sentence(&growth, &plan, text);
 	assert_string_equal(text, "Sequence length, at 2 requests at once: up to 8100 tokens fit "
 	                          "one V100 by the rule method.");
+	growth.bounded = false;
+	growth_sentence(&growth, &plan, text);
+	assert_non_null(strstr(text, "memory stops growing, so that any number of tokens fits"));
+	growth.most = 0;
+	growth_sentence(&growth, &plan, text);
+	assert_non_null(strstr(text, "not even 1 fits one V100"));
 	plan.count = 0;
 	growth_estimate(&plan, VC_SOLVE_BATCH_SIZE, &growth);
 	assert_int_equal(growth.count, 0);
