@@ -55,7 +55,7 @@ static bool estimate_detailed(struct plan *plan, struct vc_error *error)
 	       (status == VC_UNSUPPORTED && plan->request.method == VC_METHOD_RULE);
 }
 
-/* Whether fewer of the first GPU would do, were they not an unusual number of them. */
+/* Whether fewer of the first GPU would do, laid out in a less usual way. */
 static void find_fewer(struct plan *plan)
 {
 	const struct vc_candidate *best = plan_best(plan);
