@@ -116,13 +116,15 @@ static void print_line(struct output *out, const char *mark, const char *text)
 
 static void print_evidence(struct output *out, const struct vc_evidence *evidence)
 {
+	bool cache = evidence->refused_at_start;
 	const struct {
 		uint32_t member;
 		uint64_t bytes;
 		const char *what;
 	} rows[] = {
-		{ VC_KNOWS_REQUESTED, evidence->requested_bytes, "asked for" },
-		{ VC_KNOWS_FREE, evidence->free_bytes, "free" },
+		{ VC_KNOWS_REQUESTED, evidence->requested_bytes,
+		  cache ? "wanted for the cache" : "asked for" },
+		{ VC_KNOWS_FREE, evidence->free_bytes, cache ? "left for it" : "free" },
 		{ VC_KNOWS_TOTAL, evidence->total_bytes, "on the GPU" },
 		{ VC_KNOWS_ALLOCATED, evidence->allocated_bytes, "in live tensors" },
 		{ VC_KNOWS_RESERVED, evidence->reserved_bytes, "held by the allocator" },
@@ -239,6 +241,9 @@ void finding_text(struct output *out, const struct finding *finding)
 	}
 	if (finding->theory && finding->theory->searched &&
 	    !finding->theory->result.advice.fits_as_is) {
+		if (finding->log->evidence.fitting_tokens) {
+			print_line(out, "- ", diagnosis->advice[0]);
+		}
 		print_plans(out, &finding->theory->result);
 		return;
 	}

@@ -38,10 +38,7 @@ static void advise_unless(struct vc_diagnosis *diagnosis, const struct vc_eviden
 
 static void vllm_refused(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)
 {
-	if (evidence->fitting_tokens) {
-		advise_number(diagnosis, "Set --max-model-len %u: by the engine itself that fits.",
-		              evidence->fitting_tokens);
-	} else {
+	if (!evidence->fitting_tokens) {
 		advise(diagnosis, "Lower --max-model-len or --max-num-seqs.");
 	}
 	if (evidence->share_permille < 950) {
@@ -214,7 +211,12 @@ static void advise_capacity(const struct vc_evidence *evidence, struct vc_diagno
 		                  "torch.cuda.set_per_process_memory_fraction, or the framework's "
 		                  "share of the GPU.");
 	}
-	if (evidence->theory_bytes > evidence->total_bytes) {
+	if (evidence->fitting_tokens) {
+		advise_number(diagnosis, "Set --max-model-len %u: by the engine itself that fits.",
+		              evidence->fitting_tokens);
+	}
+	if (diagnose_knows(evidence, VC_KNOWS_TOTAL) &&
+	    evidence->theory_bytes > evidence->total_bytes) {
 		advise(diagnosis,
 		       "Make the job smaller ('vramcalc advise SPEC --gpu NAME' lists "
 		       "what fits), or take a larger GPU, or more of them ('vramcalc plan "

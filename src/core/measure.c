@@ -12,9 +12,13 @@
  * ZeRO: arxiv.org/abs/1910.02054.
  */
 static const struct vc_measure_info measures[VC_MEASURE_COUNT] = {
-	[VC_MEASURE_BATCH_SIZE] = { "batch-size", 1, "fewer sequences at once: throughput", NULL },
+	[VC_MEASURE_BATCH_SIZE] = { "batch-size", 1, "fewer sequences at once: throughput",
+	                            "per_device_train_batch_size (Trainer), --max-num-seqs (vLLM), "
+	                            "--parallel (llama.cpp)" },
 	[VC_MEASURE_SEQUENCE_LENGTH] = { "sequence-length", 2,
-	                                 "shorter inputs: long texts are cut or windowed", NULL },
+	                                 "shorter inputs: long texts are cut or windowed",
+	                                 "max_length (TRL), --max-model-len (vLLM), --ctx-size "
+	                                 "(llama.cpp)" },
 	[VC_MEASURE_KV_CACHE_PRECISION] = { "kv-cache-precision", 2,
 	                                    "an 8-bit cache: a little accuracy",
 	                                    "--kv-cache-dtype fp8 (vLLM)" },

@@ -80,6 +80,14 @@ void log_know(struct log *log, uint32_t member, uint64_t bytes)
 	*member_of(&log->evidence, member) = bytes;
 }
 
+void log_name_gpu(struct log *log, const char *name, size_t length)
+{
+	if (!*log->gpu_name && length < sizeof log->gpu_name) {
+		memcpy(log->gpu_name, name, length);
+		log->gpu_name[length] = '\0';
+	}
+}
+
 static void host_ran_out(struct log *log, enum vc_memory memory, bool certain)
 {
 	struct vc_evidence *evidence = &log->evidence;

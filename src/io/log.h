@@ -149,6 +149,8 @@ void log_line(struct log *log, const char *line);
 void log_smi_row(struct log *log, const char *line);
 /* Sets a member that is one bit of vc_evidence_known, unless a failure has set it. */
 void log_know(struct log *log, uint32_t member, uint64_t bytes);
+/* The first GPU that a log names; what is too long is none. */
+void log_name_gpu(struct log *log, const char *name, size_t length);
 
 /* "2.26 GiB", "781.59 MiB", "0 bytes", "8,000 bytes", "5.6G"; *end is behind it. */
 bool log_amount(const char *text, uint64_t *bytes, const char **end);

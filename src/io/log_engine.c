@@ -138,10 +138,14 @@ static void read_device_failure(struct log *log, const struct log_hit *hit)
 /* "using device CUDA0 (NVIDIA GeForce RTX 3090) - 23306 MiB free" */
 static void read_llamacpp_device(struct log *log, const struct log_hit *hit)
 {
+	const char *name = strchr(hit->behind, '(');
 	uint64_t bytes;
 
 	if (log_amount_before(hit->line, " free", &bytes)) {
 		log_know(log, VC_KNOWS_START_FREE, bytes);
+	}
+	if (name) {
+		log_name_gpu(log, name + 1, strcspn(name + 1, ")"));
 	}
 }
 

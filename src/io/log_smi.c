@@ -73,10 +73,7 @@ static void keep_name(struct log *log, const char *name)
 
 		length = end && (size_t)(end - name) < length ? (size_t)(end - name) : length;
 	}
-	if (!*log->gpu_name) {
-		memcpy(log->gpu_name, name, length);
-		log->gpu_name[length] = '\0';
-	}
+	log_name_gpu(log, name, length);
 }
 
 /* A GPU takes two lines or three; the first starts with its index, another holds its memory. */
