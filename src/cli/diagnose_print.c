@@ -63,6 +63,9 @@ static void json_theory(struct json_writer *json, const struct theory *theory)
 		advise_json_plan(json, NULL, &result->plans[i]);
 	}
 	json_close(json, ']');
+	if (theory->gpu_layers) {
+		json_u64(json, "gpu_layers", theory->gpu_layers);
+	}
 }
 
 static void json_recognized(struct json_writer *json, enum vc_software software)
@@ -194,6 +197,20 @@ static void print_theory(struct output *out, const struct finding *finding)
 	print_line(out, "  ", line);
 }
 
+static void print_layers(struct output *out, const struct theory *theory)
+{
+	char line[256] = "";
+
+	if (theory->gpu_layers) {
+		text_append(
+		        line, sizeof line,
+		        "Set --n-gpu-layers %u (engine.gpu_layers): so many of the %u layers fit; "
+		        "the others stay on the host, and slow it down.",
+		        (unsigned)theory->gpu_layers, (unsigned)theory->layers);
+		print_line(out, "- ", line);
+	}
+}
+
 static bool rents(const struct vc_plan *plan)
 {
 	return plan->steps[0].measure == VC_MEASURE_MORE_GPUS ||
@@ -244,6 +261,7 @@ void finding_text(struct output *out, const struct finding *finding)
 		if (finding->log->evidence.fitting_tokens) {
 			print_line(out, "- ", diagnosis->advice[0]);
 		}
+		print_layers(out, finding->theory);
 		print_plans(out, &finding->theory->result);
 		return;
 	}

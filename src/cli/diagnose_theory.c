@@ -152,6 +152,37 @@ bool theory_estimate(struct theory *theory, struct session *session, const struc
 	return true;
 }
 
+static bool fits_with_layers(const struct theory *theory, struct vc_request *request,
+                             uint32_t layers)
+{
+	struct vc_error error = { 0 };
+	struct vc_ledger ledger;
+
+	request->engine.gpu_layers_given = true;
+	request->engine.gpu_layers = layers;
+	return vc_estimate(request, &ledger, &error) == VC_OK &&
+	       ledger.need_bytes <= vc_gpu_offers_bytes(&theory->gpu, request->method);
+}
+
+/* The most layers that fit; memory grows with each. */
+static void search_layers(struct theory *theory, struct vc_request request)
+{
+	uint32_t fits = 0, fails;
+
+	theory->layers = request.model->stacks[0].layers;
+	request.gpu = &theory->gpu;
+	for (fails = theory->layers + 1; fails - fits > 1;) {
+		uint32_t middle = fits + (fails - fits) / 2;
+
+		if (fits_with_layers(theory, &request, middle)) {
+			fits = middle;
+		} else {
+			fails = middle;
+		}
+	}
+	theory->gpu_layers = fits;
+}
+
 bool theory_search(struct theory *theory, struct session *session,
                    const struct vc_diagnosis *diagnosis)
 {
@@ -170,5 +201,9 @@ bool theory_search(struct theory *theory, struct session *session,
 		return session_refuse(theory->spec, &error);
 	}
 	theory->searched = true;
+	if (request.engine.name == VC_ENGINE_LLAMACPP && !request.engine.gpu_layers_given &&
+	    request.method == VC_METHOD_DETAILED && !theory->result.advice.fits_as_is) {
+		search_layers(theory, request);
+	}
 	return true;
 }

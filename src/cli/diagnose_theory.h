@@ -14,6 +14,9 @@ struct theory {
 	uint64_t need_bytes, high_bytes; /* most likely, and for sure */
 	bool searched;
 	struct advise_result result;
+	/* llama.cpp keeps layers on the host: how many of them the GPU holds. 0: not asked, or none
+	 */
+	uint32_t gpu_layers, layers;
 };
 
 /*

@@ -165,6 +165,7 @@ static const struct schema_field diagnose_fields[] = {
 	MAY("method", SCHEMA_TEXT),
 	MAY("fits_as_is", SCHEMA_FLAG),
 	MAY("plans", SCHEMA_ANYTHING),
+	MAY("gpu_layers", SCHEMA_INTEGER),
 };
 
 /* A row: what is not required is missing where the spec is wrong; `error` says so then. */
