@@ -579,6 +579,7 @@ struct vc_engine_info {
 	const char *name, *summary;
 	bool inference, training;
 	bool tensor, pipeline, expert;    /* the degrees that it can be told; replicas all can */
+	bool trains_replicas_only;        /* of these degrees none in training */
 	const char *versions;             /* in words */
 	struct vc_version oldest, newest; /* that are modelled; all zero: not by version */
 	const char *source;               /* where its behaviour is written down; NULL: nowhere */

@@ -2,7 +2,8 @@
  * The engines: what each is, which versions are modelled, and where its behaviour is written down.
  * Their policies are in the files that estimate them (detailed_*.c). Which degrees they take: TGI
  * shards by tensor only (--num-shard); llama.cpp splits rows or layers (--split-mode); torchtune's
- * recipes have tensor_parallel_dim beside FSDP; LitGPT's have FSDP alone.
+ * recipes have tensor_parallel_dim beside FSDP; LitGPT's have FSDP alone, and so has transformers'
+ * Trainer (DDP, FSDP, DeepSpeed), whose device_map and tp_plan are for inference.
  */
 #include "ledger.h"
 #include "text.h"
@@ -59,6 +60,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.training = true,
 		.tensor = true,
 		.pipeline = true,
+		.trains_replicas_only = true,
 		.versions = "4.37 to 4.57: whole-prompt logits up to 4.44",
 		.oldest = { 4, 37, 0 },
 		.newest = { 4, 57, 0 },
