@@ -242,24 +242,73 @@ static bool note_defaults(const struct plan *plan, enum byte_unit unit, char to[
 	return *to;
 }
 
-static bool note_training_unused(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+static bool is_inference(const struct vc_request *request)
+{
+	return request->workload.task == VC_TASK_INFERENCE;
+}
+
+static bool is_training(const struct vc_request *request)
+{
+	return request->workload.task == VC_TASK_TRAINING;
+}
+
+static bool trains_everything(const struct vc_request *request)
+{
+	return is_training(request) && request->training.method == VC_TRAINING_FULL;
+}
+
+static bool names_no_engine(const struct vc_request *request)
+{
+	return request->engine.name == VC_ENGINE_NONE;
+}
+
+static bool has_no_shape(const struct vc_request *request)
+{
+	return !vc_model_has_shape(request->model);
+}
+
+/* Fields that such a job does not use, and why. */
+static const struct {
+	const char *prefix;
+	bool (*holds)(const struct vc_request *request);
+	const char *why;
+} unused[] = {
+	{ "training.", is_inference, "the task is inference" },
+	{ "workload.concurrency", is_training, "the task is training" },
+	{ "workload.kv_cache_precision", is_training, "the task is training" },
+	{ "training.lora.", trains_everything, "the method is full" },
+	{ "engine.", names_no_engine, "no engine is named" },
+	{ "workload.kv_cache_precision", has_no_shape, "the architecture is not known" },
+};
+
+/* A sentence for each reason. */
+static bool note_unused(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
 {
 	const struct vc_spec_field *field;
 
 	(void)unit;
-	if (plan->request.workload.task == VC_TASK_TRAINING) {
-		return false;
-	}
-	for (size_t i = 0; (field = vc_spec_field_at(i)) != NULL; i++) {
-		if (strncmp(field->path, "training.", 9) == 0 &&
-		    vc_spec_gives(plan->spec, field->path)) {
-			text_append(to, PLAN_TEXT,
-			            "%s is given but not used: the task is inference.",
-			            field->path);
-			return true;
+	for (size_t u = 0; u < LENGTH(unused); u++) {
+		size_t length = strlen(unused[u].prefix), count = 0;
+
+		for (size_t i = 0;
+		     unused[u].holds(&plan->request) && (field = vc_spec_field_at(i)) != NULL;
+		     i++) {
+			if (strncmp(field->path, unused[u].prefix, length) == 0 &&
+			    vc_spec_gives(plan->spec, field->path)) {
+				text_append(to, PLAN_TEXT, "%s%s",
+				            count ? ", "
+				            : *to ? " "
+				                  : "",
+				            field->path);
+				count++;
+			}
+		}
+		if (count) {
+			text_append(to, PLAN_TEXT, " %s given but not used: %s.",
+			            count > 1 ? "are" : "is", unused[u].why);
 		}
 	}
-	return false;
+	return *to;
 }
 
 static bool note_precision(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
@@ -290,7 +339,7 @@ static const struct {
 	plan_noter *note;
 } own_notes[] = {
 	{ "defaults", note_defaults },
-	{ "training-unused", note_training_unused },
+	{ "fields-unused", note_unused },
 	{ "precision-unsupported", note_precision },
 	{ "layout-beyond-engine", plan_note_engine },
 	{ "tensor-over-pcie", plan_note_pcie },
