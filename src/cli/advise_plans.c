@@ -16,7 +16,7 @@ static void json_step(struct json_writer *json, const struct vc_step *step)
 	json_text(json, "measure", info->name);
 	json_open(json, "set", '{');
 	for (uint32_t i = 0; i < step->setting_count; i++) {
-		json_text(json, step->settings[i].field, step->settings[i].value);
+		json_value(json, step->settings[i].field, step->settings[i].value);
 	}
 	json_close(json, '}');
 	json_u64(json, "saves_bytes", step->saves_bytes);

@@ -4,6 +4,8 @@
 
 #include "output.h"
 
+#include "vramcalc/vramcalc.h"
+
 enum check_kind {
 	CHECK_GPU,      /* it fits a GPU, with the headroom and at the price that are asked for */
 	CHECK_MEMORY,   /* it needs at most so many bytes */
@@ -12,13 +14,21 @@ enum check_kind {
 	CHECK_INPUT     /* the spec cannot be read or estimated */
 };
 
+/* Settings with which a spec that failed would pass. */
+struct check_remedy {
+	size_t count; /* 0: none is known */
+	bool up_to;   /* the one number may be that or less */
+	struct vc_setting settings[VC_MAX_STEPS * VC_MAX_SETTINGS];
+};
+
 struct check_result {
 	enum check_kind kind;
 	const char *spec;
 	const char *gpu; /* catalog id; NULL where no GPU is meant */
 	bool pass;
 	uint64_t need_bytes, have_bytes; /* of an increase: the new and the old total */
-	char message[640];               /* one sentence, for people */
+	struct check_remedy remedy;
+	char message[1024]; /* one sentence, for people */
 };
 
 struct check_results {

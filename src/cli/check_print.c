@@ -30,7 +30,7 @@ void check_print_text(struct output *out, const struct check_results *results)
 {
 	for (size_t i = 0; i < results->count; i++) {
 		const struct check_result *result = &results->items[i];
-		char line[1024] = "";
+		char line[1536] = "";
 
 		text_append(line, sizeof line, "%s  %s: %s", result->pass ? "ok  " : "FAIL",
 		            result->spec, result->message);
@@ -40,6 +40,19 @@ void check_print_text(struct output *out, const struct check_results *results)
 		output_paragraph(out, TONE_PLAIN, line + 6, 6);
 	}
 	fprintf(out->file, "%zu checked, %zu failed\n", results->count, results->failed);
+}
+
+static void json_remedy(struct json_writer *json, const struct check_remedy *remedy)
+{
+	if (remedy->count == 0) {
+		json_null(json, "remedy");
+		return;
+	}
+	json_open_line(json, "remedy", '{');
+	for (size_t i = 0; i < remedy->count; i++) {
+		json_value(json, remedy->settings[i].field, remedy->settings[i].value);
+	}
+	json_close(json, '}');
 }
 
 void check_print_json(struct output *out, const struct check_results *results)
@@ -63,6 +76,7 @@ void check_print_json(struct output *out, const struct check_results *results)
 		json_u64(&json, "have_bytes", result->have_bytes);
 		json_u64(&json, "short_by_bytes",
 		         short_by ? result->need_bytes - result->have_bytes : 0);
+		json_remedy(&json, &result->remedy);
 		json_text(&json, "message", result->message);
 		json_close(&json, '}');
 	}

@@ -131,20 +131,6 @@ void compare_fill(const struct comparison *comparison, const struct compare_sour
 
 /* ---- NDJSON ---- */
 
-/* A number or a truth value as such, anything else as text. */
-static void write_value(struct json_writer *json, const char *field, const char *value)
-{
-	uint64_t number;
-
-	if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
-		json_bool(json, field, *value == 't');
-	} else if (vc_quantity_parse(VC_QUANTITY_COUNT, value, &number) == VC_QUANTITY_OK) {
-		json_u64(json, field, number);
-	} else {
-		json_text(json, field, value);
-	}
-}
-
 static void write_error(struct json_writer *json, const struct vc_error *error)
 {
 	json_open(json, "error", '{');
@@ -204,7 +190,7 @@ void compare_json(FILE *file, const struct compare_row *row)
 	json_text(&json, "spec", row->spec);
 	json_open(&json, "vary", '{');
 	for (size_t i = 0; i < variations->count; i++) {
-		write_value(&json, variations->fields[i].field, setting_value(row->settings[i]));
+		json_value(&json, variations->fields[i].field, setting_value(row->settings[i]));
 	}
 	json_close(&json, '}');
 	if (row->failed) {

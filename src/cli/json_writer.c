@@ -5,8 +5,10 @@
 #include "json_writer.h"
 
 #include "print_text.h"
+#include "quantity.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static bool on_one_line(const struct json_writer *w)
 {
@@ -125,6 +127,19 @@ void json_null(struct json_writer *w, const char *key)
 {
 	begin(w, key);
 	fputs("null", w->out);
+}
+
+void json_value(struct json_writer *w, const char *key, const char *value)
+{
+	uint64_t number;
+
+	if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
+		json_bool(w, key, *value == 't');
+	} else if (vc_quantity_parse(VC_QUANTITY_COUNT, value, &number) == VC_QUANTITY_OK) {
+		json_u64(w, key, number);
+	} else {
+		json_text(w, key, value);
+	}
 }
 
 void json_ratio(struct json_writer *w, const char *key, uint64_t value, uint64_t divisor)

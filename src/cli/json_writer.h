@@ -23,6 +23,8 @@ void json_text(struct json_writer *w, const char *key, const char *value); /* NU
 void json_u64(struct json_writer *w, const char *key, uint64_t value);
 void json_i64(struct json_writer *w, const char *key, int64_t value);
 void json_bool(struct json_writer *w, const char *key, bool value);
+/* The value of a setting: a number or a truth value as such, anything else as text. */
+void json_value(struct json_writer *w, const char *key, const char *value);
 void json_null(struct json_writer *w, const char *key);
 /* value / divisor in the fewest digits that are exact, or 17 behind the point. */
 void json_ratio(struct json_writer *w, const char *key, uint64_t value, uint64_t divisor);

@@ -88,6 +88,7 @@ static const struct schema_field check_fields[] = {
 	MUST("results[].need_bytes", SCHEMA_BYTES),
 	MUST("results[].have_bytes", SCHEMA_BYTES),
 	MUST("results[].short_by_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("results[].remedy", SCHEMA_ANYTHING),
 	MUST("results[].message", SCHEMA_TEXT),
 };
 
