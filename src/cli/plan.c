@@ -298,8 +298,9 @@ static bool make_room_for_picture(struct arguments *arguments)
 		      stderr);
 		return false;
 	}
-	if ((svg || html) && (arguments->json || arguments->csv || arguments->markdown ||
-	                      arguments->explain || (svg && arguments->layouts))) {
+	if (((svg || html) && (arguments->json || arguments->csv || arguments->markdown ||
+	                       arguments->explain || arguments->emit.given)) ||
+	    (svg && (arguments->layouts || arguments->mig || arguments->instances))) {
 		fprintf(stderr,
 		        "vramcalc plan: --%s -: goes to standard output alone (expected a file, or "
 		        "nothing else to print)\n",
