@@ -5,6 +5,7 @@
 #include "emit.h"
 #include "offer_search.h"
 #include "picture.h"
+#include "plan_change.h"
 #include "plan_folder.h"
 #include "print_text.h"
 #include "report.h"
@@ -188,6 +189,7 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 	           estimate(&plan, &gpus, candidates)) {
 		plan.listed_all = gpus.count == run->session.catalog.count;
 		status = plan_best(&plan) ? EXIT_FITS : EXIT_DOES_NOT_FIT;
+		plan_find_change(&plan);
 		if (!picture_files_add(&run->pictures, &plan)) {
 			status = EXIT_WRONG_INPUT;
 		}

@@ -24,6 +24,10 @@ struct plan {
 	struct vc_candidate fewer; /* of the first GPU, in an unusual layout; gpus 0: none do */
 	struct vc_select_options options; /* that ranked them */
 	bool listed_all;                  /* not the documents' families only */
+	/* Where nothing holds the job: the easiest change that would, on that GPU. */
+	const struct vc_gpu *change_for; /* NULL: not asked for */
+	bool change_found;
+	struct vc_plan change;
 };
 
 /* The ledger of the method that ranks. */

@@ -3,6 +3,7 @@
 
 #include "names.h"
 #include "note.h"
+#include "plan_change.h"
 #include "plan_hardware.h"
 #include "plan_table.h"
 #include "print_text.h"
@@ -341,6 +342,7 @@ static const struct {
 	{ "defaults", note_defaults },
 	{ "fields-unused", note_unused },
 	{ "precision-unsupported", note_precision },
+	{ "what-to-change", plan_note_change },
 	{ "layout-beyond-engine", plan_note_engine },
 	{ "tensor-over-pcie", plan_note_pcie },
 	{ "tensor-over-network", plan_note_network },
