@@ -62,6 +62,14 @@ static const struct example diagnose_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct example verify_examples[] = {
+	{ "vramcalc verify llama-3-8b vllm-start.log --gpu h100-80gb-sxm",
+	  "what was said, what vLLM logged, and why they differ" },
+	{ "vramcalc verify llama-3-8b - --gpu h100-80gb-sxm --json < vllm-start.log",
+	  "for a program" },
+	{ NULL, NULL },
+};
+
 static const struct example compare_examples[] = {
 	{ "vramcalc compare llama-2-7b llama-2-13b llama-2-70b", "one row each" },
 	{ "vramcalc compare llama-2-7b --vary workload.batch_size=1..64*2 --gpu A100-40GB",
@@ -257,6 +265,23 @@ const struct command command_table[] = {
 	          "is, and what to set. With --spec it shows which changes make the job fit. - "
 	          "is standard input.",
 	  .examples = diagnose_examples },
+	{ .name = "verify",
+	  .bit = ON_VERIFY,
+	  .run = verify_command,
+	  .operands = "SPEC LOG...",
+	  .least = 2,
+	  .most = ANY_NUMBER,
+	  .completion = COMPLETE_FILES,
+	  .summary = "hold an estimate against what a run's log says",
+	  .description =
+	          "Reads the start-up log of vLLM, SGLang or llama.cpp, "
+	          "torch.cuda.memory_summary(), memory statistics as JSON, or nvidia-smi's CSV, "
+	          "and shows component by component what the detailed method says, what was "
+	          "measured, and what explains the gap. Several logs are of one run. What the "
+	          "spec leaves open is taken from the log; where they contradict each other is "
+	          "named. The exit status is 0 when the figures lie in the estimate's range, 1 "
+	          "when one does not.",
+	  .examples = verify_examples },
 	{ .name = "gpus",
 	  .bit = ON_GPUS,
 	  .run = gpus_command,

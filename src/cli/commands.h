@@ -12,6 +12,7 @@ int diff_command(struct arguments *arguments);
 int solve_command(struct arguments *arguments);
 int advise_command(struct arguments *arguments);
 int diagnose_command(struct arguments *arguments);
+int verify_command(struct arguments *arguments);
 int gpus_command(struct arguments *arguments);
 int models_command(struct arguments *arguments);
 int offers_command(struct arguments *arguments);

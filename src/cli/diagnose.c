@@ -1,46 +1,17 @@
 /* `diagnose`: why memory ran out, from whatever the user has at hand. */
 #include "commands.h"
 #include "diagnose_print.h"
+#include "log_file.h"
 #include "report.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static bool complain(const char *file, const char *why)
-{
-	fprintf(stderr, "%s: %s (expected a log or an error message)\n", file, why);
-	return false;
-}
-
-static bool read_log(const char *file, struct log *log)
-{
-	bool standard = strcmp(file, "-") == 0;
-	FILE *in = standard ? stdin : fopen(file, "rb");
-	struct stat facts;
-	bool read;
-
-	if (!in) {
-		return complain(file, strerror(errno));
-	}
-	if (fstat(fileno(in), &facts) == 0 && S_ISDIR(facts.st_mode)) {
-		fclose(in);
-		return complain(file, "is a directory");
-	}
-	read = log_read(log, in);
-	if (!standard) {
-		fclose(in);
-	}
-	return read || complain(file, "cannot be read to its end");
-}
 
 /* Everything about one file. */
 static bool diagnose(struct session *session, const struct vc_spec *spec, struct finding *finding,
                      struct log *log, struct theory *theory)
 {
 	log_open(log);
-	if (!read_log(finding->file, log)) {
+	if (!log_file_read(finding->file, log)) {
 		return false;
 	}
 	log_finish(log);

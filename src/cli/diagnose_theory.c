@@ -70,7 +70,7 @@ static const struct vc_gpu *logged_gpu(const struct session *session, const stru
 	return gpu;
 }
 
-static bool choose_gpu(struct theory *theory, const struct session *session, const struct log *log)
+bool theory_gpu(struct theory *theory, const struct session *session, const struct log *log)
 {
 	const struct vc_evidence *evidence = &log->evidence;
 	struct gpu_list list = { .gpus = malloc(session->catalog.count * sizeof *list.gpus) };
@@ -140,7 +140,7 @@ bool theory_estimate(struct theory *theory, struct session *session, const struc
 	struct vc_request request;
 
 	*theory = (struct theory){ .spec = spec };
-	if (!session_catalog(session, spec->budget.currency) || !choose_gpu(theory, session, log) ||
+	if (!session_catalog(session, spec->budget.currency) || !theory_gpu(theory, session, log) ||
 	    !estimate(theory, session, &request)) {
 		return false;
 	}

@@ -20,6 +20,12 @@ struct theory {
 };
 
 /*
+ * The GPU that is named, or else the one that the log shows, by its name or its memory; gpu_known
+ * is false where neither tells. theory->spec is set and the catalog open. False with a message.
+ */
+bool theory_gpu(struct theory *theory, const struct session *session, const struct log *log);
+
+/*
  * Estimates `spec` on the GPU that is named, or else on the one that the log shows, and puts what
  * it needs into the log's evidence. False with a message.
  */

@@ -62,10 +62,12 @@ enum command_set {
 	ON_OFFERS = 1 << 16,
 	ON_IMPORT = 1 << 9,
 	ON_SCHEMA = 1 << 10,
+	ON_VERIFY = 1 << 17,
 	ON_LISTS = ON_GPUS | ON_MODELS | ON_PRECISIONS | ON_ENGINES | ON_PLATFORMS | ON_OFFERS,
 	ON_JOBS = ON_PLAN | ON_COMPARE | ON_CHECK | ON_DIFF | ON_PACK | ON_SOLVE | ON_ADVISE |
-	          ON_DIAGNOSE, /* those that judge a spec */
-	ON_ALL = ON_JOBS | ON_LISTS | ON_SCHEMA | ON_IMPORT | ON_HELP
+	          ON_DIAGNOSE,          /* those that judge a spec */
+	ON_SPECS = ON_JOBS | ON_VERIFY, /* those that read one */
+	ON_ALL = ON_SPECS | ON_LISTS | ON_SCHEMA | ON_IMPORT | ON_HELP
 };
 
 struct option_row {

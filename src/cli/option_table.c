@@ -80,7 +80,7 @@ static const char *billing_choice(size_t index)
 /* Another spelling of --set: help, values and default are those of the spec's field. */
 #define FIELD(option, heading, path)                                                               \
 	{                                                                                          \
-		.name = (option), .kind = OPTION_FIELD, .group = (heading), .commands = ON_JOBS,   \
+		.name = (option), .kind = OPTION_FIELD, .group = (heading), .commands = ON_SPECS,  \
 		.field = (path)                                                                    \
 	}
 
@@ -97,14 +97,14 @@ const struct option_row option_table[] = {
 	  .letter = 's',
 	  .kind = OPTION_LIST,
 	  .group = GROUP_WORKLOAD,
-	  .commands = ON_JOBS,
+	  .commands = ON_SPECS,
 	  .offset = AT(settings),
 	  .value = "FIELD=VALUE",
 	  .help = "override any field of the spec; may be repeated" },
 	{ .name = "offline",
 	  .kind = OPTION_FLAG,
 	  .group = GROUP_WORKLOAD,
-	  .commands = ON_JOBS,
+	  .commands = ON_SPECS,
 	  .offset = AT(offline),
 	  .help = "take hf:ORG/NAME from the cache alone" },
 	{ .name = "vary",
@@ -144,7 +144,7 @@ const struct option_row option_table[] = {
 	  .letter = 'g',
 	  .kind = OPTION_LIST,
 	  .group = GROUP_HARDWARE,
-	  .commands = ON_JOBS | ON_OFFERS,
+	  .commands = ON_SPECS | ON_OFFERS,
 	  .offset = AT(gpus),
 	  .value = "GPU",
 	  .completion = COMPLETE_GPUS,
@@ -282,7 +282,7 @@ const struct option_row option_table[] = {
 	{ .name = "catalog",
 	  .kind = OPTION_LIST,
 	  .group = GROUP_HARDWARE,
-	  .commands = ON_JOBS | ON_GPUS | ON_OFFERS,
+	  .commands = ON_SPECS | ON_GPUS | ON_OFFERS,
 	  .offset = AT(catalogs),
 	  .value = "FILE",
 	  .completion = COMPLETE_FILES,
@@ -446,7 +446,7 @@ const struct option_row option_table[] = {
 	  .letter = 'u',
 	  .kind = OPTION_CHOICE,
 	  .group = GROUP_OUTPUT,
-	  .commands = ON_JOBS | ON_GPUS,
+	  .commands = ON_SPECS | ON_GPUS,
 	  .offset = AT(unit),
 	  .value = "UNIT",
 	  .choice = unit_choice,
@@ -456,7 +456,7 @@ const struct option_row option_table[] = {
 	  .letter = 'j',
 	  .kind = OPTION_FLAG,
 	  .group = GROUP_OUTPUT,
-	  .commands = ON_JOBS | ON_LISTS,
+	  .commands = ON_SPECS | ON_LISTS,
 	  .offset = AT(json),
 	  .help = "print JSON, with exact byte counts" },
 	{ .name = "csv",
@@ -521,7 +521,7 @@ const struct option_row option_table[] = {
 	{ .name = "color",
 	  .kind = OPTION_CHOICE,
 	  .group = GROUP_OUTPUT,
-	  .commands = ON_JOBS | ON_LISTS,
+	  .commands = ON_SPECS | ON_LISTS,
 	  .offset = AT(color),
 	  .value = "WHEN",
 	  .choice = color_choice,

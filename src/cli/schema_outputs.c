@@ -301,6 +301,31 @@ static const struct schema_field platforms_fields[] = {
 	MUST_OR_NULL("platforms[].evidence[].doubt", SCHEMA_TEXT),
 };
 
+static const struct schema_field verify_fields[] = {
+	SCHEMA("vramcalc/verify/v1"),
+	MUST("spec", SCHEMA_TEXT),
+	MUST_OR_NULL("engine", SCHEMA_TEXT),
+	MUST("gpu", SCHEMA_TEXT),
+	MUST_OR_NULL("rank", SCHEMA_TEXT),
+	MUST("total_bytes", SCHEMA_BYTES),
+	MUST("low_bytes", SCHEMA_BYTES),
+	MUST("high_bytes", SCHEMA_BYTES),
+	MUST("within_range", SCHEMA_FLAG),
+	MUST("components[].name", SCHEMA_TEXT),
+	MUST("components[].said_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("components[].measured_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("components[].difference_bytes", SCHEMA_INTEGER),
+	MUST("components[].by_difference", SCHEMA_FLAG),
+	MUST("components[].within_range", SCHEMA_FLAG),
+	MUST_OR_NULL("components[].explanation", SCHEMA_TEXT),
+	MUST_OR_NULL("kv_tokens", SCHEMA_ANYTHING),
+	MUST_OR_NULL("sum", SCHEMA_ANYTHING),
+	MUST("settings[].field", SCHEMA_TEXT),
+	MUST("settings[].log", SCHEMA_TEXT),
+	MUST_OR_NULL("settings[].spec", SCHEMA_TEXT),
+	MUST("settings[].contradicts", SCHEMA_FLAG),
+};
+
 #define OUTPUT(n, f)                                                                               \
 	{                                                                                          \
 		(n), (f), sizeof(f) / sizeof *(f)                                                  \
@@ -314,6 +339,7 @@ static const struct schema_output outputs[] = {
 	OUTPUT("gpus", gpus_fields),           OUTPUT("models", models_fields),
 	OUTPUT("engines", engines_fields),     OUTPUT("precisions", precisions_fields),
 	OUTPUT("platforms", platforms_fields), OUTPUT("offers", offers_fields),
+	OUTPUT("verify", verify_fields),
 };
 
 const struct schema_output *schema_output_at(size_t index)

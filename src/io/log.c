@@ -36,6 +36,10 @@ void log_open(struct log *log)
 	add_phrases(&log->index, &log_engine_phrases);
 	add_phrases(&log->index, &log_setting_phrases);
 	add_phrases(&log->index, &log_smi_phrases);
+	add_phrases(&log->index, &log_vllm_phrases);
+	add_phrases(&log->index, &log_sglang_phrases);
+	add_phrases(&log->index, &log_llamacpp_phrases);
+	add_phrases(&log->index, &log_server_phrases);
 }
 
 /* ---- What they say ------------------------------------------------------------------------- */
@@ -354,6 +358,7 @@ void log_finish(struct log *log)
 	log_feed(log, "\n", 1);
 	end_message(log);
 	log_json_finish(log);
+	startup_finish(&log->startup);
 	tell_own_process(log);
 	evidence->allocated = vc_series_trend(&log->allocated);
 	evidence->peak = vc_series_trend(&log->peak);

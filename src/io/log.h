@@ -4,12 +4,14 @@
  * read in constant memory.
  *
  * What to look for are phrases, one table per subject (log_torch.c, log_engine.c, log_settings.c,
- * log_smi.c). A line is searched for all of them at once; each that is found changes the evidence.
+ * log_smi.c, startup_*.c). A line is searched for all of them at once; each that is found changes
+ * the evidence.
  */
 #ifndef VC_LOG_H
 #define VC_LOG_H
 
 #include "log_json.h"
+#include "startup.h"
 #include "vramcalc/vramcalc.h"
 
 #include <stdio.h>
@@ -69,7 +71,8 @@ struct log_phrases {
 	size_t count;
 };
 extern const struct log_phrases log_torch_phrases, log_engine_phrases, log_setting_phrases,
-        log_smi_phrases;
+        log_smi_phrases, log_vllm_phrases, log_sglang_phrases, log_llamacpp_phrases,
+        log_server_phrases;
 
 /* Readings of one GPU, or of one process on it, in the order in which they came. */
 struct log_gpu {
@@ -100,7 +103,8 @@ struct log {
 	/* from summaries and statistics, in the order in which they came */
 	struct vc_series allocated, peak, reserved;
 	char gpu_name[64]; /* of the first GPU that is named; "" where none is */
-	bool pickle;       /* a memory snapshot as Python writes it, which only Python reads */
+	struct startup startup;
+	bool pickle; /* a memory snapshot as Python writes it, which only Python reads */
 	/* private to the reader */
 	struct log_index index;
 	struct log_json json;

@@ -45,7 +45,8 @@ static bool refuse_path(const struct vc_override *override, struct vc_error_list
 /* Takes the option off the front of an argument. */
 static const char *read_origin(const char *argument, struct vc_override *override)
 {
-	size_t length = strncmp(argument, "--", 2) == 0 ? strcspn(argument, ":=") : 0;
+	bool named = strncmp(argument, "--", 2) == 0 || strncmp(argument, "the log:", 8) == 0;
+	size_t length = named ? strcspn(argument, ":=") : 0;
 
 	if (length == 0 || argument[length] != ':' || length >= sizeof override->origin) {
 		memcpy(override->origin, "--set", sizeof "--set");

@@ -12,7 +12,7 @@ enum {
 };
 
 struct vc_override {
-	char origin[VC_OVERRIDE_ORIGIN];   /* the option that errors name: "--set" */
+	char origin[VC_OVERRIDE_ORIGIN];   /* the option that errors name: "--set"; or "the log" */
 	const cyaml_schema_field_t *field; /* NULL: a key of model.architecture */
 	char path[VC_YAML_PATH];
 	char *text; /* the value, as libcyaml takes it */
@@ -22,7 +22,8 @@ struct vc_override {
 
 /*
  * Reads and checks "workload.batch_size=8", or "--batch-size:workload.batch_size=8" where another
- * option than --set stands for it. On failure there is nothing to drop.
+ * option than --set stands for it, "the log:..." where a log does. On failure there is nothing to
+ * drop.
  */
 bool vc_override_read(const char *argument, struct vc_override *override,
                       struct vc_error_list *errors);

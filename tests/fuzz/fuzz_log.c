@@ -34,6 +34,22 @@ static void check(const struct vc_diagnosis *diagnosis)
 	}
 }
 
+/* What an engine's start-up says stays within its room, whatever it says. */
+static void check_startup(const struct startup *startup)
+{
+	const struct startup_rank *rank = startup_fullest(startup);
+
+	if (startup->rank_count > STARTUP_RANKS || startup->setting_count > STARTUP_SETTINGS ||
+	    (rank && startup_sum(rank, UINT32_MAX) > UINT64_MAX / 2)) {
+		abort();
+	}
+	for (uint32_t i = 0; i < startup->setting_count; i++) {
+		if (!memchr(startup->settings[i].value, '\0', STARTUP_VALUE)) {
+			abort();
+		}
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct log whole, pieces;
@@ -44,6 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_pieces(&pieces, (const char *)data, size, piece);
 	diagnosis = vc_diagnose(&whole.evidence);
 	check(&diagnosis);
+	check_startup(&whole.startup);
+	if (memcmp(&whole.startup, &pieces.startup, sizeof whole.startup) != 0) {
+		abort();
+	}
 	if (whole.lines != pieces.lines || whole.recognized != pieces.recognized ||
 	    whole.pickle != pieces.pickle ||
 	    memcmp(&whole.evidence, &pieces.evidence, sizeof whole.evidence) != 0) {

@@ -57,6 +57,8 @@ for command in (
     ("solve", "llama-2-7b", "--gpu", "A10"),
     ("advise", "llama-2-7b", "--task", "training", "--gpu", "a100-40gb-sxm"),
     ("diagnose", "train.log"),
+    ("verify", "llama-3-8b", "vllm-start.log", "--gpu", "h100-80gb-sxm"),
+    ("verify", "llama-2-7b", "nvidia-smi.csv", "--gpu", "rtx-3090"),
     ("diff", "small.yaml", "model.yaml"),
     ("pack", "model.yaml", "small.yaml:2", "--gpu", "a100-80gb-sxm", "--mig"),
     ("check", "model.yaml", "--gpu", "T4", "--max-memory", "24GB"),
