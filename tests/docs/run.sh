@@ -20,7 +20,9 @@ run() {
 		unset NO_COLOR COLUMNS LC_CTYPE
 		export LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nonexistent PATH="$scratch/bin:$PATH"
 		sh -c "$1" 2>&1 </dev/null
-	) || true
+	) >"$scratch/output" || true
+	# what ends without a newline would swallow the line behind it
+	awk 1 "$scratch/output"
 }
 
 in_block=no
