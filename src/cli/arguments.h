@@ -40,7 +40,7 @@ struct arguments {
 	uint64_t max_gpus; /* 0: not given; of the following numbers too */
 	uint64_t gpus_at_hand, overhead_bytes;
 	uint64_t margin_ppm, activation_ppm; /* in millionths */
-	struct choice solve_for, emit;
+	struct choice solve_for, emit, vendor;
 	const char *spec;                  /* --spec */
 	const char *columns, *sort_column; /* of compare */
 	const char *output;                /* the file that results go to; NULL: standard output */

@@ -224,6 +224,18 @@ static bool choose(const struct arguments *arguments, const struct vc_catalog *c
 	return all_known;
 }
 
+static void keep_vendor(const struct arguments *arguments, struct gpu_list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; arguments->vendor.given && i < list->count; i++) {
+		if (list->gpus[i]->vendor == (enum vc_vendor)arguments->vendor.index) {
+			list->gpus[kept++] = list->gpus[i];
+		}
+	}
+	list->count = arguments->vendor.given ? kept : list->count;
+}
+
 int gpus_command(struct arguments *arguments)
 {
 	struct vc_catalog_options options = { .files = arguments->catalogs.items,
@@ -247,9 +259,10 @@ int gpus_command(struct arguments *arguments)
 			               .columns = columns,
 			               .column_count = sizeof columns / sizeof *columns,
 			               .rows = list.gpus,
-			               .row_count = list.count,
 			               .row_size = sizeof *list.gpus };
 
+		keep_vendor(arguments, &list);
+		table.row_count = list.count;
 		list_print(&out, "gpus", &table, 1);
 		status = EXIT_FITS;
 	}

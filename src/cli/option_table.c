@@ -47,6 +47,18 @@ static const char *solve_choice(size_t index)
 	return pick(names, LENGTH(names), index);
 }
 
+static const char *vendor_choice(size_t index)
+{
+	static const char *const names[] = {
+		[VC_VENDOR_OTHER] = "other",   [VC_VENDOR_NVIDIA] = "nvidia",
+		[VC_VENDOR_AMD] = "amd",       [VC_VENDOR_INTEL] = "intel",
+		[VC_VENDOR_GOOGLE] = "google", [VC_VENDOR_HUAWEI] = "huawei",
+		[VC_VENDOR_APPLE] = "apple",
+	};
+
+	return pick(names, LENGTH(names), index);
+}
+
 static const char *color_choice(size_t index)
 {
 	static const char *const names[] = {
@@ -222,6 +234,14 @@ const struct option_row option_table[] = {
 	  .completion = COMPLETE_MODELS,
 	  .help = "the job that failed: its estimate tells capacity from fragmentation, and what "
 	          "would make it fit is shown" },
+	{ .name = "vendor",
+	  .kind = OPTION_CHOICE,
+	  .group = GROUP_HARDWARE,
+	  .commands = ON_GPUS,
+	  .offset = AT(vendor),
+	  .value = "NAME",
+	  .choice = vendor_choice,
+	  .help = "only GPUs of this maker" },
 	{ .name = "mig",
 	  .kind = OPTION_FLAG,
 	  .group = GROUP_HARDWARE,
