@@ -578,8 +578,9 @@ struct vc_version {
 struct vc_engine_info {
 	const char *name, *summary;
 	bool inference, training;
-	bool tensor, pipeline, expert;    /* the degrees that it can be told; replicas all can */
-	bool trains_replicas_only;        /* of these degrees none in training */
+	/* The degrees that it can be told, in serving and in training; replicas all can. */
+	bool tensor, pipeline, expert;
+	bool trains_tensor, trains_pipeline;
 	const char *versions;             /* in words */
 	struct vc_version oldest, newest; /* that are modelled; all zero: not by version */
 	const char *source;               /* where its behaviour is written down; NULL: nowhere */

@@ -83,12 +83,14 @@ static void see_engine(const struct vc_layout_trial *trial, void *context)
 	}
 }
 
-/* A stated layout is kept, whatever the engine can do; but it is said. */
+/* A stated layout is kept, whatever the engine can do, but it is said; how a training framework is
+ * extended, nobody knows. */
 static void ask_engine(struct plan *plan)
 {
 	struct vc_error error;
 
-	if (plan->request.parallelism.stated && plan->count) {
+	if (plan->request.parallelism.stated && plan->count &&
+	    plan->request.workload.task == VC_TASK_INFERENCE) {
 		(void)vc_layouts(&plan->request, plan->candidates[0].gpu, &plan->options,
 		                 see_engine, plan, &error);
 	}

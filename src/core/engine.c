@@ -2,8 +2,8 @@
  * The engines: what each is, which versions are modelled, and where its behaviour is written down.
  * Their policies are in the files that estimate them (detailed_*.c). Which degrees they take: TGI
  * shards by tensor only (--num-shard); llama.cpp splits rows or layers (--split-mode); torchtune's
- * recipes have tensor_parallel_dim beside FSDP; LitGPT's have FSDP alone, and so has transformers'
- * Trainer (DDP, FSDP, DeepSpeed), whose device_map and tp_plan are for inference.
+ * recipes and torchtitan have tensor ranks beside FSDP, LitGPT's and the Trainer data alone;
+ * DeepSpeed's stages want a model written as a list of layers, its tensor ranks Megatron's.
  */
 #include "ledger.h"
 #include "text.h"
@@ -17,6 +17,8 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.tensor = true,
 		.pipeline = true,
 		.expert = true,
+		.trains_tensor = true,
+		.trains_pipeline = true,
 		.versions = "-",
 	},
 	[VC_ENGINE_VLLM] = {
@@ -60,7 +62,6 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.training = true,
 		.tensor = true,
 		.pipeline = true,
-		.trains_replicas_only = true,
 		.versions = "4.37 to 4.57: whole-prompt logits up to 4.44",
 		.oldest = { 4, 37, 0 },
 		.newest = { 4, 57, 0 },
@@ -91,7 +92,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.name = "torchtune",
 		.summary = "recipes: full, LoRA, QLoRA, with FSDP2",
 		.training = true,
-		.tensor = true,
+		.trains_tensor = true,
 		.versions = "0.1 to 0.6",
 		.source = "https://github.com/meta-pytorch/torchtune",
 	},
@@ -106,7 +107,7 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.name = "fsdp",
 		.summary = "PyTorch fully sharded data parallel",
 		.training = true,
-		.tensor = true,
+		.trains_tensor = true,
 		.versions = "PyTorch 2",
 		.source = "https://github.com/pytorch/pytorch",
 	},
@@ -114,8 +115,6 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.name = "deepspeed",
 		.summary = "ZeRO stages 1 to 3 with offload",
 		.training = true,
-		.tensor = true,
-		.pipeline = true,
 		.expert = true,
 		.versions = "0.9 to 0.18",
 		.source = "https://github.com/deepspeedai/DeepSpeed",
@@ -124,9 +123,9 @@ static const struct vc_engine_info engines[VC_ENGINE_COUNT] = {
 		.name = "megatron",
 		.summary = "tensor, pipeline, sequence and expert parallel training",
 		.training = true,
-		.tensor = true,
-		.pipeline = true,
 		.expert = true,
+		.trains_tensor = true,
+		.trains_pipeline = true,
 		.versions = "core 0.6 to 0.15",
 		.source = "https://github.com/NVIDIA/Megatron-LM",
 	},

@@ -143,18 +143,16 @@ static const char *engine_lacks(const struct vc_request *request)
 {
 	const struct vc_engine_info *engine = vc_engine_info(request->engine.name);
 	const struct vc_parallelism *layout = &request->parallelism;
+	bool training = request->workload.task == VC_TASK_TRAINING;
 
-	bool whole = engine->trains_replicas_only && request->workload.task == VC_TASK_TRAINING;
-
-	if (layout->tensor > 1 && (whole || !engine->tensor)) {
+	if (layout->tensor > 1 && !(training ? engine->trains_tensor : engine->tensor)) {
 		return "the engine has no tensor parallelism";
 	}
-	if (layout->pipeline > 1 && (whole || !engine->pipeline)) {
+	if (layout->pipeline > 1 && !(training ? engine->trains_pipeline : engine->pipeline)) {
 		return "the engine has no pipeline stages";
 	}
-	return layout->expert > 1 && (whole || !engine->expert)
-	               ? "the engine has no expert parallelism"
-	               : NULL;
+	return layout->expert > 1 && !engine->expert ? "the engine has no expert parallelism"
+	                                             : NULL;
 }
 
 /* DeepSpeed refuses it, runtime/pipe/engine.py: what ZeRO-2 reduces and ZeRO-3 gathers at each

@@ -134,17 +134,19 @@ static void what_forbids_a_layout_is_said(void **state)
 	request.engine.name = VC_ENGINE_TGI;
 	assert_problem((struct vc_parallelism){ .tensor = 2, .pipeline = 2 }, VC_LAYOUT_ENGINE,
 	               "no pipeline stages");
+	request.workload.task = VC_TASK_TRAINING;
 	request.engine.name = VC_ENGINE_LITGPT;
 	assert_problem((struct vc_parallelism){ .tensor = 2 }, VC_LAYOUT_ENGINE,
 	               "no tensor parallelism");
-	/* generate() may divide a model, the Trainer runs replicas of it */
-	request.engine.name = VC_ENGINE_TRANSFORMERS;
-	assert_problem((struct vc_parallelism){ .tensor = 2 }, VC_LAYOUT_CHOSEN, "");
-	request.workload.task = VC_TASK_TRAINING;
+	request.engine.name = VC_ENGINE_TRANSFORMERS; /* generate() divides, the Trainer does not */
 	assert_problem((struct vc_parallelism){ .tensor = 2 }, VC_LAYOUT_ENGINE,
 	               "no tensor parallelism");
 	assert_problem((struct vc_parallelism){ .data = 2, .zero_stage = 3 }, VC_LAYOUT_CHOSEN, "");
+	request.engine.name = VC_ENGINE_MEGATRON;
+	assert_problem((struct vc_parallelism){ .tensor = 2, .pipeline = 2 }, VC_LAYOUT_CHOSEN, "");
 	request.workload.task = VC_TASK_INFERENCE;
+	request.engine.name = VC_ENGINE_TRANSFORMERS;
+	assert_problem((struct vc_parallelism){ .tensor = 2 }, VC_LAYOUT_CHOSEN, "");
 	request.engine.name = VC_ENGINE_LLAMACPP;
 	assert_problem((struct vc_parallelism){ .data = 2 }, VC_LAYOUT_CHOSEN, "");
 	request.engine.name = VC_ENGINE_NONE;
