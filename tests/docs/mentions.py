@@ -1,8 +1,10 @@
-"""What running text says of the command line is true: `plan --html FILE` and the like name commands
-and options that there are, and lines of shell blocks are run as far as they are this program's.
+"""What running text says is true: `plan --html FILE` and the like name commands and options that
+there are, `engine.max_num_seqs` a field, and lines of shell blocks are run as far as they are this
+program's.
 
     mentions.py PROGRAM DOCUMENT...
 """
+import json
 import os
 import pathlib
 import re
@@ -26,6 +28,25 @@ def known():
     listed = re.search(r"^Commands:\n(.*?)\n\n", output("--help"), re.M | re.S).group(1)
     return {name: options(output(name, "--help"))
             for name in re.findall(r"^  ([a-z]+) ", listed, re.M)}
+
+
+def fields(schema, path=""):
+    """Paths of the spec's fields, from its schema; a mapping with free keys ends in a dot."""
+    for name, entry in schema.get("properties", {}).items():
+        yield path + name
+        yield from fields(entry, path + name + ".")
+    if "object" in schema.get("type", ()) and "properties" not in schema:
+        yield path
+
+
+def field_is_wrong(span, paths):
+    sections = "|".join({path.split(".")[0] for path in paths if "." in path})
+    match = re.fullmatch(rf"((?:{sections})\.[a-z_.]+)(?:[:=] ?\S.*)?", span)
+    if not match or match.group(1).endswith((".gguf", ".yaml", ".json", ".safetensors")):
+        return None
+    path = match.group(1).rstrip(".")
+    free = any(path.startswith(known) for known in paths if known.endswith("."))
+    return None if path in paths or free else "no such field"
 
 
 def parts(document):
@@ -66,6 +87,7 @@ def line_fails(line, folder):
 
 def main():
     commands, wrong, looked_at = known(), [], 0
+    paths = set(fields(json.loads(output("schema"))))
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(PROGRAM, os.path.join(folder, "vramcalc"))
         os.environ["PATH"] = folder + ":" + os.environ["PATH"]
@@ -73,6 +95,8 @@ def main():
             for number, kind, text in parts(pathlib.Path(name)):
                 if kind == "span":
                     fault = span_is_wrong(text, commands)
+                    if not name.endswith("json.md"):  # its fields are those of outputs
+                        fault = fault or field_is_wrong(text, paths)
                     looked_at += text.removeprefix("vramcalc ").split(" ")[0] in commands
                 else:
                     fault = line_fails(text, folder)
