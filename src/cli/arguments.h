@@ -47,7 +47,7 @@ struct arguments {
 	const char *svg, *html;            /* of plan: the files that pictures go to */
 	uint64_t jobs;
 	const char *junit, *sarif, *base, *max_increase, *policy;
-	bool github, mig, instances;
+	bool github, mig, instances, local;
 	bool offline; /* nothing is fetched from a hub */
 	uint64_t max_memory_bytes, max_price_micros, min_headroom_ppm;
 	const char *weights, *slicing, *compliance, *framework, *fit; /* of platforms */

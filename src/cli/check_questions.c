@@ -122,7 +122,11 @@ bool check_gpu(struct gate *gate, const struct vc_spec *spec, const struct vc_re
 	struct vc_candidate candidate;
 	struct vc_error error = { 0 };
 	struct check_result *result;
+	uint32_t there = local_catalog_count(gate->session.local, gpu);
 
+	if (there < question.options.max_gpus) {
+		question.options.max_gpus = there;
+	}
 	memcpy(question.options.currency, spec->budget.currency, sizeof spec->budget.currency);
 	if (vc_select(request, &gpu, 1, &question.options, &candidate, &error) != VC_OK) {
 		return session_refuse(spec, &error);

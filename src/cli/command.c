@@ -292,7 +292,10 @@ const struct command command_table[] = {
 	  .description =
 	          "Shows the marketed size, what the driver reports, what a process can use, the "
 	          "links, and the cheapest on-demand hour that is known, with its date. A GPU is "
-	          "named by its id, an alias, or a family (A100) for all its sizes.",
+	          "named by its id, an alias, or a family (A100) for all its sizes. --local lists "
+	          "the GPUs of this machine instead, with what is free of them: NVIDIA's by NVML, "
+	          "AMD's by sysfs. Elsewhere --gpu local means all of them, --gpu local-0 the "
+	          "first; what is free counts.",
 	  .examples = gpus_examples },
 	{ .name = "models",
 	  .bit = ON_MODELS,

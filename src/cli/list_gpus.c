@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "errors.h"
 #include "list.h"
+#include "local_catalog.h"
 #include "names.h"
 #include "print_text.h"
 #include "report.h"
@@ -249,6 +250,11 @@ int gpus_command(struct arguments *arguments)
 	if (vc_catalog_open(&catalog, &options, &errors) != VC_OK) {
 		report_errors(&errors);
 		return EXIT_WRONG_INPUT;
+	}
+	if (arguments->local) {
+		status = local_list(arguments, &catalog);
+		vc_catalog_close(&catalog);
+		return status;
 	}
 	output_open(&out, arguments);
 	list.gpus = malloc(catalog.count * sizeof *list.gpus);

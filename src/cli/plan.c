@@ -168,6 +168,19 @@ static bool knows_offers(const struct run *run)
 	return !run->arguments->instances || offer_search_check(&search, &run->session.catalog);
 }
 
+/* Of this machine's GPUs no more than there are. Always true. */
+static bool keep_to_this_machine(struct plan *plan, const struct gpu_list *gpus)
+{
+	for (size_t i = 0; i < gpus->count; i++) {
+		uint32_t there = local_catalog_count(plan->local, gpus->gpus[i]);
+
+		if (there < plan->options.max_gpus) {
+			plan->options.max_gpus = there;
+		}
+	}
+	return true;
+}
+
 static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 {
 	struct plan plan = { .arguments = run->arguments,
@@ -182,13 +195,14 @@ static enum exit_status plan_spec(struct run *run, const struct vc_spec *spec)
 		return EXIT_WRONG_INPUT;
 	}
 	plan.catalog = &run->session.catalog;
+	plan.local = run->session.local;
 	gpus.gpus = malloc(run->session.catalog.count * sizeof *gpus.gpus);
 	candidates = malloc(run->session.catalog.count * sizeof *candidates);
 	session_request(&run->session, &plan.request);
 	if (!gpus.gpus || !candidates) {
 		report_no_memory();
 	} else if (session_choose(&run->session, spec, &gpus) &&
-	           estimate(&plan, &gpus, candidates)) {
+	           keep_to_this_machine(&plan, &gpus) && estimate(&plan, &gpus, candidates)) {
 		plan.listed_all = gpus.count == run->session.catalog.count;
 		status = plan_best(&plan) ? EXIT_FITS : EXIT_DOES_NOT_FIT;
 		plan_find_change(&plan);

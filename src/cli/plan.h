@@ -11,7 +11,8 @@ struct plan {
 	const struct arguments *arguments;
 	const struct vc_spec *spec;
 	const struct vc_catalog *catalog;
-	struct vc_request request; /* resolved; its method is the one that ranks */
+	const struct local_catalog *local; /* this machine's GPUs among them; NULL: none */
+	struct vc_request request;         /* resolved; its method is the one that ranks */
 	struct vc_counts counts;
 	uint64_t params; /* that the estimate is for */
 	struct vc_ledger rule;

@@ -1,5 +1,7 @@
 #include "plan_hardware.h"
 
+#include "local_catalog.h"
+
 #include "plan_table.h"
 #include "print_text.h"
 
@@ -243,6 +245,24 @@ bool plan_note_idle(const struct plan *plan, enum byte_unit unit, char to[PLAN_T
 	            candidate->gpu->name,
 	            candidate->gpu->mig_capable ? ", and --mig shows the slices that do" : "");
 	return true;
+}
+
+/* ---- This machine ---- */
+
+bool plan_note_local(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+{
+	bool any = false;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		char text[PLAN_TEXT] = "";
+
+		if (local_catalog_note(plan->local, plan->candidates[i].gpu, unit, text,
+		                       sizeof text)) {
+			text_append(to, PLAN_TEXT, "%s%s", any ? " " : "", text);
+			any = true;
+		}
+	}
+	return any;
 }
 
 /* ---- Number and price ---- */

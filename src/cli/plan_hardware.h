@@ -16,6 +16,7 @@ plan_noter plan_note_engine;     /* the engine cannot do the stated layout */
 plan_noter plan_note_fewer;      /* fewer GPUs do, in an unusual layout */
 plan_noter plan_note_budget;     /* what fits costs more than the budget */
 plan_noter plan_note_idle;       /* more than half of the one GPU is left */
+plan_noter plan_note_local;      /* what is free of this machine's GPUs */
 plan_noter plan_note_moved;      /* what offloading moves in a step, and how long that takes */
 
 #endif

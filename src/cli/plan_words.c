@@ -341,6 +341,7 @@ static const struct {
 } own_notes[] = {
 	{ "defaults", note_defaults },
 	{ "fields-unused", note_unused },
+	{ "gpu-local", plan_note_local },
 	{ "precision-unsupported", note_precision },
 	{ "what-to-change", plan_note_change },
 	{ "layout-beyond-engine", plan_note_engine },

@@ -301,6 +301,20 @@ static const struct schema_field platforms_fields[] = {
 	MUST_OR_NULL("platforms[].evidence[].doubt", SCHEMA_TEXT),
 };
 
+static const struct schema_field local_fields[] = {
+	SCHEMA("vramcalc/local/v1"),
+	MUST("gpus[].id", SCHEMA_TEXT),
+	MUST("gpus[].name", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].catalog_id", SCHEMA_TEXT),
+	MUST("gpus[].vendor", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].total_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].free_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].used_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].processes", SCHEMA_BYTES),
+	MUST("gpus[].mig", SCHEMA_FLAG),
+	MUST_OR_NULL("gpus[].unusable", SCHEMA_TEXT),
+};
+
 static const struct schema_field verify_fields[] = {
 	SCHEMA("vramcalc/verify/v1"),
 	MUST("spec", SCHEMA_TEXT),
@@ -339,7 +353,7 @@ static const struct schema_output outputs[] = {
 	OUTPUT("gpus", gpus_fields),           OUTPUT("models", models_fields),
 	OUTPUT("engines", engines_fields),     OUTPUT("precisions", precisions_fields),
 	OUTPUT("platforms", platforms_fields), OUTPUT("offers", offers_fields),
-	OUTPUT("verify", verify_fields),
+	OUTPUT("verify", verify_fields),       OUTPUT("local", local_fields),
 };
 
 const struct schema_output *schema_output_at(size_t index)

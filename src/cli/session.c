@@ -15,15 +15,17 @@ bool session_catalog(struct session *session, const char *currency)
 	if (strcmp(session->currency, currency) == 0) {
 		return true;
 	}
-	if (*session->currency) {
-		vc_catalog_close(&session->catalog);
-		session->currency[0] = '\0';
-	}
+	session_close(session);
 	if (vc_catalog_open(&session->catalog, &options, &errors) != VC_OK) {
 		report_errors(&errors);
 		return false;
 	}
 	snprintf(session->currency, sizeof session->currency, "%s", currency);
+	if (local_catalog_asked(session->arguments)) {
+		session->local =
+		        local_catalog_add(&session->catalog, session->arguments->command->name);
+		return session->local != NULL;
+	}
 	return true;
 }
 
@@ -123,6 +125,8 @@ bool session_refuse(const struct vc_spec *spec, struct vc_error *error)
 
 void session_close(struct session *session)
 {
+	local_catalog_free(session->local);
+	session->local = NULL;
 	if (*session->currency) {
 		vc_catalog_close(&session->catalog);
 		session->currency[0] = '\0';

@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "catalog.h"
+#include "local_catalog.h"
 #include "output.h"
 #include "report.h"
 #include "spec.h"
@@ -13,6 +14,8 @@
 struct session {
 	const struct arguments *arguments;
 	struct vc_catalog catalog;
+	struct local_catalog
+	        *local;   /* --gpu local: this machine's GPUs are in the catalog; else NULL */
 	char currency[4]; /* whose prices the open catalog shows; "": none is open */
 };
 

@@ -70,6 +70,8 @@ for command in (
     ("precisions",),
 ):
     check(" ".join(command), schema(command[0]), json.loads(run(*command, "--json")))
+os.environ["VRAMCALC_SYSFS"] = "sysfs"
+check("gpus --local", schema("local"), json.loads(run("gpus", "--local", "--json")))
 compare = ("compare", "llama-2-7b", "model.yaml", "nothing.yaml", "--gpu", "A100", "--vary",
            "workload.batch_size=1,2")
 rows = run(*compare, "--json").splitlines()
