@@ -332,6 +332,12 @@ static bool by_start(const struct vc_evidence *evidence, struct vc_diagnosis *di
 		                : "Weights and working memory leave no room for the cache "
 		                  "that the engine wants.");
 	}
+	if (much && knows(evidence, VC_KNOWS_REQUESTED) &&
+	    evidence->requested_bytes > evidence->start_free_bytes &&
+	    evidence->requested_bytes < evidence->total_bytes) {
+		return conclude(diagnosis, VC_CAUSE_OTHER_PROCESS, VC_CONFIDENCE_MEDIUM,
+		                "Before the program took anything, others held what is missing.");
+	}
 	if (knows(evidence, VC_KNOWS_REQUESTED | VC_KNOWS_START_FREE) &&
 	    evidence->requested_bytes > evidence->start_free_bytes) {
 		return conclude(diagnosis, VC_CAUSE_CAPACITY, VC_CONFIDENCE_MEDIUM,

@@ -22,6 +22,7 @@ static void add_phrases(struct log_index *index, const struct log_phrases *phras
 
 		index->pairs[pair >> 3] |= (uint8_t)(1u << (pair & 7));
 		index->phrases[index->count] = &phrases->rows[i];
+		index->lengths[index->count] = strlen(phrases->rows[i].text);
 		index->next[index->count] = *first;
 		*first = index->count++;
 	}
@@ -158,18 +159,37 @@ static void happen(struct log *log, enum log_event event)
 
 /* ---- Messages over several lines ----------------------------------------------------------- */
 
-/* What stands before a continued line: a quotation's, a frame's or a rank's mark. */
-static const char *past_prefix(const char *line)
+static bool is_digit(char c)
 {
+	return c >= '0' && c <= '9';
+}
+
+/* What a collector puts before every line alike, but for the digits of times and numbers. */
+static const char *past_common(const char *line, const char *first)
+{
+	const char *word = line;
+
+	for (size_t i = 0; first[i] && line[i]; i++) {
+		if (first[i] != line[i] && !(is_digit(first[i]) && is_digit(line[i]))) {
+			break;
+		}
+		if (line[i] == ' ') {
+			word = line + i + 1;
+		}
+	}
+	return word;
+}
+
+/* What stands before a continued line: the same, a quotation's or a frame's mark. */
+static const char *past_prefix(const char *line, const char *first)
+{
+	line = past_common(line, first);
 	for (;;) {
 		line += strspn(line, " \t>|");
-		if (strncmp(line, "│", strlen("│")) == 0) {
-			line += strlen("│");
-		} else if (strncmp(line, "[rank", 5) == 0 && strstr(line, "]:")) {
-			line = strstr(line, "]:") + 2;
-		} else {
+		if (strncmp(line, "│", strlen("│")) != 0) {
 			return line;
 		}
+		line += strlen("│");
 	}
 }
 
@@ -197,7 +217,12 @@ static void end_message(struct log *log)
 
 static void start_message(struct log *log, const struct log_hit *hit)
 {
-	if (log->message_done || (log->message.phrase && log->message.started == log->lines)) {
+	bool same_line = log->message.phrase && log->message.started == log->lines;
+	/* "out of memory" on one line and its request on the next are one message. */
+	bool same = log->message.phrase && strcmp(hit->phrase->text, log_request) == 0 &&
+	            !strstr(log->message.text, log_request);
+
+	if (log->message_done || same_line || same) {
 		return;
 	}
 	end_message(log);
@@ -205,6 +230,7 @@ static void start_message(struct log *log, const struct log_hit *hit)
 	log->message.started = log->lines;
 	log->message.lines_left = LOG_MESSAGE_LINES;
 	log->message.length = 0;
+	snprintf(log->message.first, sizeof log->message.first, "%s", hit->line);
 	append(log, hit->at);
 }
 
@@ -212,7 +238,7 @@ static void continue_message(struct log *log, const char *line)
 {
 	if (log->message.phrase && log->message.started != log->lines) {
 		append(log, " ");
-		append(log, past_prefix(line));
+		append(log, past_prefix(line, log->message.first));
 		if (--log->message.lines_left == 0) {
 			end_message(log);
 		}
@@ -244,28 +270,87 @@ static void apply(struct log *log, const struct log_hit *hit)
 	}
 }
 
-void log_line(struct log *log, const char *line)
+/* The phrase of this bucket at `at`, behind those before `i`; -1: none. */
+static int phrase_at(const struct log_index *index, int i, const char *at)
+{
+	while (i >= 0 && strncmp(at, index->phrases[i]->text, index->lengths[i]) != 0) {
+		i = index->next[i];
+	}
+	return i;
+}
+
+static int first_phrase_at(const struct log_index *index, const char *at)
+{
+	unsigned pair = pair_of(at);
+
+	return index->pairs[pair >> 3] & 1u << (pair & 7)
+	               ? phrase_at(index, index->first[bucket_of(pair)], at)
+	               : -1;
+}
+
+static void find_phrases(struct log *log, const char *line)
 {
 	const struct log_index *index = &log->index;
 
-	log->lines++;
 	for (const char *at = line; at[0] && at[1]; at++) {
-		unsigned pair = pair_of(at);
-
-		if (!(index->pairs[pair >> 3] & 1u << (pair & 7))) {
-			continue;
+		for (int i = first_phrase_at(index, at); i >= 0;
+		     i = phrase_at(index, index->next[i], at)) {
+			apply(log, &(struct log_hit){ index->phrases[i], line, at,
+			                              at + index->lengths[i] });
 		}
-		for (int i = index->first[bucket_of(pair)]; i >= 0; i = index->next[i]) {
-			const struct log_phrase *phrase = index->phrases[i];
-			size_t length = strlen(phrase->text);
+	}
+}
 
-			if (strncmp(at, phrase->text, length) == 0) {
-				apply(log, &(struct log_hit){ phrase, line, at, at + length });
+/* A phrase may begin in a line that a console has wrapped, and end in the next. */
+static void find_across(struct log *log, const char *line)
+{
+	const struct log_index *index = &log->index;
+	size_t tail = strlen(log->tail);
+	char seam[LOG_SEAM + LOG_MAX_MESSAGE];
+
+	if (tail == 0) {
+		return;
+	}
+	line = past_prefix(line, "");
+	snprintf(seam, sizeof seam, "%s %.*s", log->tail, LOG_SEAM, line);
+	for (const char *at = seam; at < seam + tail; at++) {
+		for (int i = first_phrase_at(index, at); i >= 0;
+		     i = phrase_at(index, index->next[i], at)) {
+			const char *behind = at + index->lengths[i];
+
+			if (behind > seam + tail) {
+				snprintf(seam + tail + 1, sizeof seam - tail - 1, "%s", line);
+				apply(log,
+				      &(struct log_hit){ index->phrases[i], seam, at, behind });
 			}
 		}
 	}
+}
+
+static void keep_tail(struct log *log, const char *line)
+{
+	size_t length = strlen(line);
+
+	while (length > 0 && line[length - 1] == ' ') {
+		length--;
+	}
+	log->tail[0] = '\0';
+	if (length >= LOG_LEAST_WRAPPED) {
+		size_t kept = length < LOG_SEAM ? length : LOG_SEAM;
+
+		memcpy(log->tail, line + length - kept, kept);
+		log->tail[kept] = '\0';
+	}
+}
+
+void log_line(struct log *log, const char *line)
+{
+	log->lines++;
+	find_across(log, line);
+	find_phrases(log, line);
 	log_smi_row(log, line);
 	continue_message(log, line);
+	keep_tail(log, line);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------- */

@@ -21,6 +21,9 @@ enum {
 	LOG_MAX_LINE = 16384,   /* what is longer is read as several lines */
 	LOG_MAX_MESSAGE = 4096, /* of one message over several lines */
 	LOG_MESSAGE_LINES = 12, /* behind its first */
+	LOG_MAX_PREFIX = 128,
+	LOG_LEAST_WRAPPED = 60, /* no console that wraps lines is narrower */
+	LOG_SEAM = 80,          /* of a line, to find phrases that go on in the next */
 	LOG_MAX_PHRASES = 400,
 	LOG_UNITLESS = 1000 /* the key of readings without unit, below those of names */
 };
@@ -66,6 +69,9 @@ struct log_phrase {
 	const char *value;
 };
 
+/* What stands before the amount in PyTorch's messages. */
+extern const char log_request[];
+
 struct log_phrases {
 	const struct log_phrase *rows;
 	size_t count;
@@ -93,6 +99,7 @@ struct log_index {
 	uint8_t pairs[65536 / 8];
 	int16_t first[256], next[LOG_MAX_PHRASES];
 	const struct log_phrase *phrases[LOG_MAX_PHRASES];
+	size_t lengths[LOG_MAX_PHRASES];
 	int16_t count;
 };
 
@@ -109,6 +116,7 @@ struct log {
 	struct log_index index;
 	struct log_json json;
 	struct log_columns columns;
+	char tail[LOG_SEAM + 1]; /* the end of the line before; "" where it was short */
 	uint32_t table_gpu;
 	bool message_done; /* the first failure speaks; its repetitions on other ranks do not */
 	bool host_certain;
@@ -119,6 +127,7 @@ struct log {
 		uint64_t started; /* the line */
 		size_t length;
 		unsigned lines_left;
+		char first[LOG_MAX_PREFIX]; /* how its first line begins */
 		char text[LOG_MAX_MESSAGE];
 	} message;
 	struct {

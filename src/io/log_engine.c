@@ -154,7 +154,7 @@ static void read_killed(struct log *log, const struct log_hit *hit)
 {
 	const char *before = hit->at, *rest = hit->behind + strspn(hit->behind, " ");
 
-	while (before > hit->line && before[-1] == ' ') {
+	while (before > hit->line && (before[-1] == ' ' || before[-1] == '>')) {
 		before--;
 	}
 	if ((*rest == '\0' && (before == hit->line || before[-1] == ':')) ||
@@ -250,7 +250,7 @@ static const struct log_phrase phrases[] = {
 	{ "Out of memory while trying to allocate ", JAX, REQUESTED, .event = LOG_FAILED },
 	{ "Out of memory allocating ", JAX, REQUESTED, .event = LOG_FAILED },
 	{ "Failed to allocate request for ", JAX, REQUESTED, .event = LOG_FAILED },
-	{ "Ran out of memory in memory space ", JAX, .read = read_tpu },
+	{ "Ran out of memory in memory space ", JAX, .read = read_tpu, .collects = true },
 	{ "jaxlib", JAX },
 	{ "OOM when allocating tensor", TF, .event = LOG_FAILED },
 	{ "an out of memory trying to allocate ", TF, REQUESTED, .event = LOG_FAILED },

@@ -118,6 +118,9 @@ static const struct log_phrase phrases[] = {
 	{ "mem_fraction_static", .read = read_share },
 	{ "mem-fraction-static", .read = read_share },
 	{ "expandable_segments not supported", .read = read_no_segments },
+	/* Windows has none */
+	{ "\\lib\\site-packages", .read = read_no_segments },
+	{ "\\Lib\\site-packages", .read = read_no_segments },
 
 	{ "Traceback (most recent call last)", .read = read_traceback },
 	STAGE("from_pretrained(", VC_STAGE_LOADING),

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+const char log_request[] = "Tried to allocate ";
+
 /* ---- The message --------------------------------------------------------------------------- */
 
 static void know_amount(struct log *log, uint32_t member, const char *text, const char *before,
@@ -86,10 +88,11 @@ static void read_message(struct log *log, const struct log_hit *hit)
 {
 	char text[LOG_MAX_MESSAGE];
 	uint64_t requested;
-	const char *end;
+	const char *at, *end;
 
 	cut_message(text, sizeof text, hit->line);
-	if (!log_amount(text + strlen(hit->phrase->text), &requested, &end)) {
+	at = strstr(text, log_request);
+	if (!at || !log_amount(at + strlen(log_request), &requested, &end)) {
 		return;
 	}
 	log->evidence.out_of_memory = true;
@@ -366,13 +369,14 @@ static void read_highest(struct log *log, const struct log_hit *hit)
 #define TORCH .software = VC_SOFTWARE_PYTORCH
 
 static const struct log_phrase phrases[] = {
-	{ "CUDA out of memory", TORCH, .event = LOG_FAILED },
-	{ "HIP out of memory", TORCH, .event = LOG_FAILED },
-	{ "XPU out of memory", TORCH, .event = LOG_FAILED },
-	{ "NPU out of memory", TORCH, .event = LOG_FAILED },
+	{ "CUDA out of memory", TORCH, .event = LOG_FAILED, .read = read_message,
+	  .collects = true },
+	{ "HIP out of memory", TORCH, .event = LOG_FAILED, .read = read_message, .collects = true },
+	{ "XPU out of memory", TORCH, .event = LOG_FAILED, .read = read_message, .collects = true },
+	{ "NPU out of memory", TORCH, .event = LOG_FAILED, .read = read_message, .collects = true },
 	{ "torch.OutOfMemoryError", TORCH, .event = LOG_FAILED },
 	{ "torch.cuda.OutOfMemoryError", TORCH, .event = LOG_FAILED },
-	{ "Tried to allocate ", TORCH, .read = read_message, .collects = true },
+	{ log_request, TORCH, .read = read_message, .collects = true },
 	{ "MPS backend out of memory", TORCH, .event = LOG_FAILED, .read = read_mac,
 	  .collects = true },
 	{ "would exceed allowed memory. (out of memory)", TORCH, .event = LOG_FAILED,

@@ -468,6 +468,39 @@ static void endless_lines_are_read(void **state)
 	assert_u64(log.evidence.requested_bytes, 2ull << 30);
 }
 
+/* A message over several lines, each with a time and a rank in front. */
+static void prefixes_of_continued_lines_go(void **state)
+{
+	struct log log = read_text(
+	        "2026-01-01T00:00:01Z pod-1 [rank3]: RuntimeError: CUDA out of memory. Tried to "
+	        "allocate 1.25 GiB (GPU 1; 79.10 GiB total capacity; 76.13 GiB\n"
+	        "2026-01-01T00:00:02Z pod-1 [rank3]: already allocated; 290.12 MiB free; 77.47\n"
+	        "2026-01-01T00:00:02Z pod-1 [rank3]: GiB reserved in total by PyTorch)\n");
+
+	(void)state;
+	assert_u64(log.evidence.allocated_bytes, 81743965061); /* 76.13 x 2^30 = 81,743,965,061.1 */
+	assert_u64(log.evidence.reserved_bytes, 83182779105);  /* 77.47 x 2^30 = 83,182,779,105.3 */
+	log = read_text(
+	        "> CUDA out of memory. Tried to\n> allocate 1.25 GiB (GPU 1; 79.10 GiB\n"
+	        "> total capacity; 76.13 GiB already\n> allocated; 290.12 MiB free; 77.47 GiB\n"
+	        "> reserved in total by PyTorch)\n");
+	assert_u64(log.evidence.requested_bytes, 5ull << 28);
+	assert_u64(log.evidence.allocated_bytes, 81743965061);
+}
+
+/* Windows: paths with backslashes, and no expandable segments. */
+static void windows_has_no_expandable_segments(void **state)
+{
+	struct log log = read_text(
+	        "  File \"D:\\tools\\venv\\lib\\site-packages\\torch\\nn\\modules\\module.py\", "
+	        "line 1\n" NEW("1.70 GiB", "6.00 GiB", "0 bytes", "", "2.93 GiB", "2.30 GiB"));
+	struct vc_diagnosis diagnosis = vc_diagnose(&log.evidence);
+
+	(void)state;
+	assert_int_equal(diagnosis.cause, VC_CAUSE_FRAGMENTATION);
+	assert_non_null(strstr(diagnosis.advice[0], "max_split_size_mb:512"));
+}
+
 static void the_first_failure_speaks(void **state)
 {
 	struct log log = read_text(NEW("1.00 GiB", "24.00 GiB", "0 bytes", "", "23.50 GiB",
@@ -517,6 +550,8 @@ int main(void)
 		cmocka_unit_test(processes_have_series_of_their_own),
 		cmocka_unit_test(bare_numbers_count_where_nothing_else_is),
 		cmocka_unit_test(endless_lines_are_read),
+		cmocka_unit_test(prefixes_of_continued_lines_go),
+		cmocka_unit_test(windows_has_no_expandable_segments),
 		cmocka_unit_test(the_first_failure_speaks),
 		cmocka_unit_test(noise_is_harmless),
 	};

@@ -183,6 +183,29 @@ static void in_utf16(const char *text)
 	}
 }
 
+/* As a console of 100 columns wraps, between words, in a quotation. */
+static void wrapped(const char *text)
+{
+	const size_t width = 100;
+
+	while (*text) {
+		size_t length = strcspn(text, "\n"), end = length;
+
+		if (length > width) {
+			for (end = width; end > 0 && text[end] != ' '; end--) {
+			}
+			end = end ? end : width;
+		}
+		put("> ");
+		for (size_t i = 0; i < end; i++) {
+			put_char(text[i]);
+		}
+		put("\n");
+		text += end;
+		text += *text == ' ' || *text == '\n';
+	}
+}
+
 static void among_noise(const char *text)
 {
 	for (int i = 0; i < 30; i++) {
@@ -201,7 +224,7 @@ static void a_disguise_changes_nothing(void **state)
 		disguise *apply;
 	} forms[] = {
 		{ "prefixed", with_prefix }, { "colored", in_colors }, { "JSON", in_json },
-		{ "UTF-16", in_utf16 },      { "noise", among_noise },
+		{ "UTF-16", in_utf16 },      { "wrapped", wrapped },   { "noise", among_noise },
 	};
 	static struct report report;
 	size_t wrong = 0;

@@ -8,7 +8,7 @@ static struct vc_trend trend_of(const double *gigabytes, size_t count)
 	struct vc_series series = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		vc_series_add(&series, (uint64_t)(gigabytes[i] * 1e9));
+		vc_series_add(&series, gigabytes[i] > 0 ? (uint64_t)(gigabytes[i] * 1e9) : 0);
 	}
 	return vc_series_trend(&series);
 }
