@@ -152,7 +152,7 @@ static void add_phase(const struct train_job *job, const struct train_peak *peak
 		    counted ? (struct shares){ 40, 60 } : (struct shares){ 100, 120 });
 		break;
 	default:
-		add(spread, step, (struct shares){ train_is_zero(job->request) ? 100 : 30, 50 });
+		add(spread, step, (struct shares){ train_is_zero(job->request) ? 100 : 30, 60 });
 		break;
 	}
 }
@@ -186,19 +186,22 @@ static void add_rest(const struct train_job *job, uint64_t total, struct spread 
 	}
 	if (train_is_zero(job->request)) {
 		add(spread, total,
-		    (struct shares){ adapters ? 60 : 80, !adapters         ? 115
+		    (struct shares){ adapters ? 60 : 80, !adapters         ? 140
 		                                         : is_sharded(job) ? 220
 		                                                           : 125 });
 	} else if (job->request->engine.name == VC_ENGINE_FSDP) {
-		add(spread, total, (struct shares){ 30, 100 });
+		add(spread, total, (struct shares){ 30, adapters ? 100 : 125 });
 	} else if (job->request->engine.name == VC_ENGINE_TORCHTUNE) {
 		add(spread, total, (struct shares){ 100, 200 });
 	} else if (is_trainer(job) && !is_eager_loss(job)) {
 		add(spread, total,
 		    (struct shares){ 35,
-		                     train_scheme(job->request) && !is_sharded(job) ? 155 : 70 });
+		                     train_scheme(job->request) && !is_sharded(job) ? 160 : 66 });
+	} else if (is_trainer(job) && train_scheme(job->request) && is_sharded(job)) {
+		/* the loss of models whose own code raises logits late is the hungriest */
+		add(spread, total, (struct shares){ 0, 110 });
 	} else if (is_trainer(job) && adapters && !is_sharded(job) && !kept) {
-		add(spread, total, (struct shares){ 55, 190 });
+		add(spread, total, (struct shares){ 55, 230 });
 		add(spread, unstated_bytes, (struct shares){ 0, 1000 });
 	}
 	if (job->request->parallelism.pipeline > 1 && !job->policy->pipelines) {
@@ -215,7 +218,7 @@ static void add_allocated(const struct train_job *job, const struct train_peak *
 	add_phase(job, peak, spread);
 	add_hidden_loss(job, peak, spread);
 	add(spread, raised_bytes(job), (struct shares){ 0, 1000 });
-	add(spread, sat_add(peak->context, peak->collectives), (struct shares){ 250, 350 });
+	add(spread, sat_add(peak->context, peak->collectives), (struct shares){ 220, 340 });
 	add_rest(job, total, spread);
 }
 
@@ -232,7 +235,7 @@ void train_range(const struct train_job *job, const struct train_peak *peak, uin
 	need = sat_sub(total_bytes, sat_sub(peak->fragmentation.bytes, squeezed));
 	ledger->need_bytes = sat_add(need, sat_mul(1024, root(spread.high)));
 	add(&spread, peak->fragmentation.bytes,
-	    (struct shares){ peak->name == TRAIN_PHASE_STEP ? 450 : 390, 355 });
+	    (struct shares){ peak->name == TRAIN_PHASE_STEP ? 450 : 300, 355 });
 	ledger->low_bytes = sat_sub(total_bytes, sat_mul(1024, root(spread.low)));
 	ledger->high_bytes = sat_add(total_bytes, sat_mul(1024, root(spread.high)));
 }
