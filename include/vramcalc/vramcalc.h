@@ -522,6 +522,7 @@ struct vc_training {
 	enum vc_mixed_precision mixed_precision;
 	enum vc_dtype adapter_precision;
 	enum vc_dtype gradient_precision;
+	bool kbit_preparation; /* PEFT's: what is not quantized, and the residual stream, in fp32 */
 	enum vc_checkpointing gradient_checkpointing;
 	enum vc_loss loss_implementation;
 	bool compile;

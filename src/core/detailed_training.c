@@ -68,7 +68,7 @@ static void put_quantized(const struct writer *writer)
 	input(line, "Q", sat_sub(job->size.quantized_bytes, job->held.scales));
 	input(line, "S", job->held.scales);
 	input(line, "rest", sat_sub(job->size.params, job->size.linears));
-	input(line, "b", train_precision_bytes(job->request));
+	input(line, "b", train_rest_bytes(job->request));
 	if (ranks > 1) {
 		input(line, "N", ranks);
 	}
@@ -258,10 +258,11 @@ static void note_assumptions(const struct writer *writer)
 		               "the phases that have them",
 		               NULL);
 	}
-	if (training->method == VC_TRAINING_QLORA) {
+	if (training->method == VC_TRAINING_QLORA && !train_is_raised(job->request)) {
 		vc_ledger_note(writer->ledger, "training-kbit-preparation",
 		               "what is not quantized is taken to stay in 16 bits; preparation for "
-		               "k-bit training raises it to fp32, which the range covers",
+		               "k-bit training raises it to fp32 (training.kbit_preparation), "
+		               "which the range covers in part",
 		               NULL);
 	}
 	if (vc_optimizer_info(training->optimizer)->paged) {

@@ -420,7 +420,7 @@ static void add_kind(struct layers *layers, const struct vc_layer_kind *kind, ui
 		                : compiled(layers, hidden, on_rank(request, selective_saved(&w)),
 		                           2);
 	} else if (checkpointing == VC_CHECKPOINTING_FULL) {
-		saved = sat_mul(2, hidden);
+		saved = sat_mul(train_is_raised(request) ? 4 : 2, hidden);
 	}
 	saved = in_precision(layers, sat_mul3(saved, layers->tokens, count));
 	out->saved_bytes = sat_add(out->saved_bytes, saved);

@@ -55,6 +55,11 @@ uint64_t train_workspace_bytes(const struct train_job *job)
 	return sat_mul(job->workspaces.count, job->workspaces.bytes);
 }
 
+/* Logits, their shifted copy, log-softmax and gradients as stock PyTorch has them. */
+enum {
+	STOCK_LOGIT_BYTES = 14
+};
+
 static uint64_t max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -104,6 +109,9 @@ static uint64_t logit_bytes(const struct train_job *job)
 	}
 	if (train_loss_is_plain(job)) {
 		return is_full(job) ? 7 : 16;
+	}
+	if (train_is_raised(job->request)) {
+		return STOCK_LOGIT_BYTES;
 	}
 	if (job->request->training.compile && logits->compiled > 0) {
 		return logits->compiled;

@@ -105,10 +105,10 @@ const struct vc_quantization *train_scheme(const struct vc_request *request)
 }
 
 /* transformers before 4.46, modeling_gpt2.py and its likes: cross-entropy on lm_logits as is. */
-static const char *const plain_loss_families[] = { "gpt2",   "gpt_bigcode", "gpt_neox", "gpt_neo",
-	                                           "gptj",   "opt",         "falcon",   "phi",
-	                                           "bloom",  "mpt",         "codegen",  "bert",
-	                                           "roberta" };
+static const char *const plain_loss_families[] = { "gpt2",    "gpt_bigcode", "gpt_neox", "gpt_neo",
+	                                           "gptj",    "opt",         "falcon",   "phi",
+	                                           "bloom",   "mpt",         "codegen",  "bert",
+	                                           "roberta", "qwen" };
 
 /* activations.py, NewGELUActivation, as their configuration classes name it */
 static const char *const stepwise_gelu_families[] = { "gpt2", "gpt_neo", "gptj", "codegen", "phi" };

@@ -126,8 +126,9 @@ static uint64_t raised_bytes(const struct train_job *job)
 	const struct vc_quantization *scheme = train_scheme(job->request);
 	uint64_t logits = sat_mul3(8, size->vocabulary, job->activation.tokens);
 
-	if (!is_adapter(job) || !is_trainer(job) || !is_eager_loss(job) || is_sharded(job) ||
-	    !scheme || scheme->quantizer != VC_QUANTIZER_BNB_4BIT) {
+	if (train_is_raised(job->request) || !is_adapter(job) || !is_trainer(job) ||
+	    !is_eager_loss(job) || is_sharded(job) || !scheme ||
+	    scheme->quantizer != VC_QUANTIZER_BNB_4BIT) {
 		return 0;
 	}
 	return sat_add(sat_mul(2, sat_sub(size->params, size->linears)),

@@ -22,6 +22,17 @@ uint32_t train_precision_bytes(const struct vc_request *request)
 	return dtype->block_elements == 1 && dtype->block_bytes >= 4 ? 4 : 2;
 }
 
+bool train_is_raised(const struct vc_request *request)
+{
+	return request->training.kbit_preparation && train_scheme(request) &&
+	       request->training.method != VC_TRAINING_FULL;
+}
+
+uint32_t train_rest_bytes(const struct vc_request *request)
+{
+	return train_is_raised(request) ? 4 : train_precision_bytes(request);
+}
+
 static bool foreach (const struct vc_request *request)
 {
 	return request->training.optimizer_implementation == VC_OPTIMIZER_IMPL_FOREACH;
@@ -117,7 +128,7 @@ static bool copies(const struct vc_request *request)
 
 static uint64_t frozen_bytes(const struct vc_request *request, const struct train_size *size)
 {
-	uint64_t e = train_precision_bytes(request);
+	uint64_t e = train_rest_bytes(request);
 
 	if (!train_scheme(request)) {
 		return sat_mul(e, size->params);

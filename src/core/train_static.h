@@ -27,5 +27,9 @@ void train_static(const struct vc_request *request, const struct train_policy *p
 
 /* Elements' bytes in the workload's precision: 2, or 4. */
 uint32_t train_precision_bytes(const struct vc_request *request);
+/* Whether k-bit preparation raised what is not quantized; it does nothing to other models. */
+bool train_is_raised(const struct vc_request *request);
+/* Bytes of frozen elements that are not quantized. */
+uint32_t train_rest_bytes(const struct vc_request *request);
 
 #endif

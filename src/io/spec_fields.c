@@ -75,6 +75,8 @@ static const struct vc_field_row rows[] = {
 	       &vc_choices_precision, "as the framework does", "what adapters are held in"),
 	CHOICE("training.gradient_precision", REQUEST(training.gradient_precision),
 	       &vc_choices_precision, "as the framework does", "what gradients are held in"),
+	FLAG("training.kbit_preparation", REQUEST(training.kbit_preparation),
+	     "PEFT's prepare_model_for_kbit_training: what is not quantized in fp32"),
 	CHOICE("training.gradient_checkpointing", REQUEST(training.gradient_checkpointing),
 	       &vc_choices_checkpointing, "none", "which activations are recomputed"),
 	CHOICE("training.loss_implementation", REQUEST(training.loss_implementation),

@@ -23,7 +23,7 @@ struct raw_training {
 	char *method, *optimizer, *optimizer_implementation, *mixed_precision;
 	char *adapter_precision, *gradient_precision, *gradient_checkpointing;
 	char *loss_implementation, *gradient_accumulation;
-	bool *optimizer_in_backward, *distributed_optimizer, *compile;
+	bool *optimizer_in_backward, *distributed_optimizer, *compile, *kbit_preparation;
 	struct raw_lora *lora;
 };
 
@@ -116,6 +116,7 @@ static const cyaml_schema_field_t training_fields[] = {
 	TEXT(raw_training, mixed_precision),
 	TEXT(raw_training, adapter_precision),
 	TEXT(raw_training, gradient_precision),
+	FLAG(raw_training, kbit_preparation),
 	TEXT(raw_training, gradient_checkpointing),
 	TEXT(raw_training, loss_implementation),
 	FLAG(raw_training, compile),
