@@ -329,9 +329,9 @@ static struct train_buckets buckets(const struct train_job *job)
 	const struct vc_parallelism *layout = &job->request->parallelism;
 
 	if (train_is_zero(job->request)) {
-		return layout->zero_stage == 0 || layout->zero_stage == 3
-		               ? (struct train_buckets){ 0 }
-		               : (struct train_buckets){ zero_elements, is_full(job) ? 2 : 4 };
+		bool reduces = layout->zero_stage == 1 || layout->zero_stage == 2;
+
+		return (struct train_buckets){ reduces ? zero_elements : 0, is_full(job) ? 2 : 4 };
 	}
 	if (layout->data > 1 && layout->zero_stage == 0 && !is_fused(job) &&
 	    layout->data_parallel == VC_DATA_PARALLEL_DDP && job->held.trained > 0) {

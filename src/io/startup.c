@@ -215,7 +215,7 @@ struct startup_rank *startup_line_rank(struct startup *startup, const char *line
 		}
 		at += marks[i].skipped;
 		length = strcspn(at, marks[i].ends);
-		if (at[length] != '\0' && length < STARTUP_NAME) {
+		if (length < STARTUP_NAME && at[length] != '\0') {
 			return startup_rank_named(startup, at, length);
 		}
 	}
