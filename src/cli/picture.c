@@ -72,7 +72,6 @@ bool picture_files_add(struct picture_files *files, const struct plan *plan)
 		                   .shown = plan->count < PICTURE_GPUS ? plan->count : PICTURE_GPUS,
 		                   .number = files->count + 1,
 		                   .alone = !files->several };
-	bool good = true;
 
 	if (!files->svg.file && !files->html.file) {
 		return true;
@@ -94,10 +93,10 @@ bool picture_files_add(struct picture_files *files, const struct plan *plan)
 	}
 	if (files->html.file) {
 		html_contents(files->contents.file, &picture);
-		good = html_picture(files->html.file, &picture);
+		html_picture(files->html.file, &picture);
 	}
 	free(picture.ledgers);
-	return good;
+	return true;
 }
 
 /* ---- The files ---- */

@@ -53,7 +53,7 @@ const struct vc_ledger *picture_phases(const struct plan *plan);
 /* One plan in each format, and the file around all of them. */
 void svg_picture(struct picture_files *files, const struct picture *picture);
 void svg_file(FILE *file, const struct picture_files *files);
-bool html_picture(FILE *file, const struct picture *picture); /* false: no memory */
+void html_picture(FILE *file, const struct picture *picture);
 void html_contents(FILE *file, const struct picture *picture);
 void html_file(FILE *file, const struct picture_files *files);
 

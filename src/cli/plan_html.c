@@ -55,6 +55,21 @@ static void table(FILE *file, const struct picture *picture, const struct table 
 	table_html(&out, rows, caption);
 }
 
+static void list(FILE *file, const struct picture *picture, plan_list *listed, const char *caption)
+{
+	struct table rows;
+
+	if (!listed(picture->plan, &rows)) {
+		return;
+	}
+	if (rows.row_count) {
+		table(file, picture, &rows, caption);
+	} else {
+		paragraph(file, "", "None holds it.");
+	}
+	free((void *)rows.rows);
+}
+
 static void open_details(FILE *file, const char *summary)
 {
 	fputs("<details>\n<summary>", file);
@@ -169,24 +184,6 @@ static void bars(FILE *file, const struct picture *picture)
 
 /* ---- The ledger ---- */
 
-static void ledger_table(FILE *file, const struct picture *picture)
-{
-	const struct vc_ledger *ledger = plan_ledger(picture->plan);
-	struct ledger_row rows[VC_MAX_LINES + 1];
-	struct table lines = { .columns = ledger_columns,
-		               .column_count = ledger_column_count,
-		               .rows = rows,
-		               .row_count = ledger->line_count + 1,
-		               .row_size = sizeof *rows,
-		               .rule_before = ledger->line_count };
-
-	for (uint32_t i = 0; i < ledger->line_count; i++) {
-		rows[i] = (struct ledger_row){ picture->plan, ledger, &ledger->lines[i] };
-	}
-	rows[ledger->line_count] = (struct ledger_row){ picture->plan, ledger, NULL };
-	table(file, picture, &lines, "The estimate line by line");
-}
-
 static void formulas(FILE *file, const struct picture *picture)
 {
 	const struct vc_ledger *ledger = plan_ledger(picture->plan);
@@ -211,21 +208,6 @@ static void formulas(FILE *file, const struct picture *picture)
 		fputs("</li>\n", file);
 	}
 	fputs("</ul>\n</details>\n", file);
-}
-
-static void methods_table(FILE *file, const struct picture *picture)
-{
-	struct method_row rows[] = {
-		{ picture->plan, &picture->plan->rule, "rule" },
-		{ picture->plan, &picture->plan->detailed, "detailed" },
-	};
-	struct table both = { .columns = method_columns,
-		              .column_count = method_column_count,
-		              .rows = rows,
-		              .row_count = picture->plan->has_detailed ? 2 : 1,
-		              .row_size = sizeof *rows };
-
-	table(file, picture, &both, "By both methods");
 }
 
 static void phases(FILE *file, const struct picture *picture)
@@ -259,12 +241,12 @@ static void ledger(FILE *file, const struct picture *picture)
 	char text[PLAN_TEXT];
 
 	heading(file, picture, "What it is made of");
-	ledger_table(file, picture);
+	list(file, picture, plan_lines, "The estimate line by line");
 	for (size_t i = 0; plan_remark(picture->plan, picture->unit, i, text); i++) {
 		paragraph(file, "", text);
 	}
 	formulas(file, picture);
-	methods_table(file, picture);
+	list(file, picture, plan_methods, "By both methods");
 	phases(file, picture);
 }
 
@@ -327,30 +309,13 @@ static void grows(FILE *file, const struct picture *picture)
 
 /* ---- GPUs and notes ---- */
 
-static bool gpus(FILE *file, const struct picture *picture)
+static void gpus(FILE *file, const struct picture *picture)
 {
-	const struct plan *plan = picture->plan;
-	struct gpu_row *rows = malloc((plan->count + 1) * sizeof *rows);
-	struct table list = { .columns = gpu_columns,
-		              .column_count = gpu_column_count,
-		              .rows = rows,
-		              .row_count = plan->count,
-		              .row_size = sizeof *rows };
 	char caption[128];
 
-	if (!rows) {
-		return false;
-	}
-	for (size_t i = 0; i < plan->count; i++) {
-		rows[i] = (struct gpu_row){ plan, &plan->candidates[i], i + 1 };
-	}
-	snprintf(caption, sizeof caption, "GPUs by the %s method, %s first",
-	         name_of_method(plan->request.method),
-	         plan->arguments->sort.index == VC_SORT_PRICE ? "cheapest" : "tightest");
+	plan_gpus_heading(picture->plan, caption, sizeof caption);
 	heading(file, picture, "GPUs");
-	table(file, picture, &list, caption);
-	free(rows);
-	return true;
+	list(file, picture, plan_gpus, caption);
 }
 
 /* What --layouts, --mig and --instances ask for. */
@@ -370,19 +335,10 @@ static void lists(FILE *file, const struct picture *picture)
 	};
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-		struct table rows;
-
-		if (!wanted[i].asked || picture->shown == 0 ||
-		    !wanted[i].list(picture->plan, &rows)) {
-			continue;
+		if (wanted[i].asked && picture->shown) {
+			heading(file, picture, wanted[i].heading);
+			list(file, picture, wanted[i].list, wanted[i].caption);
 		}
-		heading(file, picture, wanted[i].heading);
-		if (rows.row_count) {
-			table(file, picture, &rows, wanted[i].caption);
-		} else {
-			paragraph(file, "", "None holds it.");
-		}
-		free((void *)rows.rows);
 	}
 }
 
@@ -400,17 +356,14 @@ static void notes(FILE *file, const struct picture *picture)
 	fputs("</ul>\n", file);
 }
 
-bool html_picture(FILE *file, const struct picture *picture)
+void html_picture(FILE *file, const struct picture *picture)
 {
-	bool good;
-
 	top(file, picture);
 	bars(file, picture);
 	ledger(file, picture);
 	grows(file, picture);
-	good = gpus(file, picture);
+	gpus(file, picture);
 	lists(file, picture);
 	notes(file, picture);
 	fputs("</section>\n", file);
-	return good;
 }

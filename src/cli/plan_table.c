@@ -1,15 +1,13 @@
 #include "plan_table.h"
 
-#include "print_text.h"
-
-#include <string.h>
-
 #include "list.h"
 #include "names.h"
 #include "note.h"
 #include "print_text.h"
+#include "report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -97,7 +95,7 @@ static void get_line_bar(const void *data, struct cell *cell)
 	cell->tone = TONE_GOOD;
 }
 
-const struct column ledger_columns[] = {
+static const struct column ledger_columns[] = {
 	{ .id = "component", .heading = "memory for", .get = get_component },
 	{ .id = "bytes", .heading = "size", .type = CELL_BYTES, .get = get_line_bytes },
 	{ .id = "share",
@@ -107,7 +105,6 @@ const struct column ledger_columns[] = {
 	  .get = get_line_share },
 	{ .id = "bar", .heading = "", .type = CELL_BAR, .priority = 2, .get = get_line_bar },
 };
-const size_t ledger_column_count = LENGTH(ledger_columns);
 
 /* ---- The ledger as data: one row per line, with its formula ---- */
 
@@ -209,7 +206,7 @@ static void get_method_for(const void *data, struct cell *cell)
 	cell->known = true;
 }
 
-const struct column method_columns[] = {
+static const struct column method_columns[] = {
 	{ .id = "method", .heading = "method", .get = get_method },
 	{ .id = "total_bytes", .heading = "total", .type = CELL_BYTES, .get = get_total },
 	{ .id = "low_bytes", .heading = "low", .type = CELL_BYTES, .priority = 1, .get = get_low },
@@ -221,7 +218,6 @@ const struct column method_columns[] = {
 	{ .id = "need_bytes", .heading = "needs", .type = CELL_NEED, .get = get_method_need },
 	{ .id = "for", .heading = "on", .may_be_cut = true, .get = get_method_for },
 };
-const size_t method_column_count = LENGTH(method_columns);
 
 /* ---- The GPUs ---- */
 
@@ -460,3 +456,77 @@ const struct column gpu_columns[] = {
 	{ .id = "remark", .heading = "", .priority = 5, .get = get_remark },
 };
 const size_t gpu_column_count = LENGTH(gpu_columns);
+
+/* ---- As tables ---- */
+
+bool plan_lines(const struct plan *plan, struct table *table)
+{
+	const struct vc_ledger *ledger = plan_ledger(plan);
+	size_t count = ledger->line_count + 1;
+	struct ledger_row *rows = malloc(count * sizeof *rows);
+
+	if (!rows) {
+		report_no_memory();
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		rows[i] = (struct ledger_row){ plan, ledger,
+			                       i + 1 < count ? &ledger->lines[i] : NULL };
+	}
+	*table = (struct table){ .id = "ledger",
+		                 .columns = ledger_columns,
+		                 .column_count = LENGTH(ledger_columns),
+		                 .rows = rows,
+		                 .row_count = count,
+		                 .row_size = sizeof *rows,
+		                 .rule_before = ledger->line_count };
+	return true;
+}
+
+bool plan_methods(const struct plan *plan, struct table *table)
+{
+	size_t count = plan->has_detailed ? 2 : 1;
+	struct method_row *rows = malloc(count * sizeof *rows);
+
+	if (!rows) {
+		report_no_memory();
+		return false;
+	}
+	rows[0] = (struct method_row){ plan, &plan->rule, "rule" };
+	if (plan->has_detailed) {
+		rows[1] = (struct method_row){ plan, &plan->detailed, "detailed" };
+	}
+	*table = (struct table){ .id = "methods",
+		                 .columns = method_columns,
+		                 .column_count = LENGTH(method_columns),
+		                 .rows = rows,
+		                 .row_count = count,
+		                 .row_size = sizeof *rows };
+	return true;
+}
+
+bool plan_gpus(const struct plan *plan, struct table *table)
+{
+	struct gpu_row *rows = malloc((plan->count + 1) * sizeof *rows);
+
+	if (!rows) {
+		report_no_memory();
+		return false;
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		rows[i] = (struct gpu_row){ plan, &plan->candidates[i], i + 1 };
+	}
+	*table = (struct table){ .id = "gpus",
+		                 .columns = gpu_columns,
+		                 .column_count = gpu_column_count,
+		                 .rows = rows,
+		                 .row_count = plan->count,
+		                 .row_size = sizeof *rows };
+	return true;
+}
+
+void plan_gpus_heading(const struct plan *plan, char *to, size_t size)
+{
+	snprintf(to, size, "GPUs by the %s method, %s first", name_of_method(plan->request.method),
+	         plan->arguments->sort.index == VC_SORT_PRICE ? "cheapest" : "tightest");
+}

@@ -24,12 +24,18 @@ struct gpu_row {
 	size_t rank;
 };
 
-extern const struct column ledger_columns[], method_columns[], gpu_columns[], line_columns[];
-extern const size_t ledger_column_count, method_column_count, gpu_column_count, line_column_count;
+extern const struct column gpu_columns[], line_columns[];
+extern const size_t gpu_column_count, line_column_count;
 
 /* A further table, whose rows are to be freed. False without memory or when an estimate failed,
  * which is reported. */
 typedef bool plan_list(const struct plan *plan, struct table *table);
+
+plan_list plan_lines;   /* the ledger of the method that ranks, with its total */
+plan_list plan_methods; /* both estimates, where both are known */
+plan_list plan_gpus;    /* all candidates, ranked */
+/* "GPUs by the rule method, cheapest first" */
+void plan_gpus_heading(const struct plan *plan, char *to, size_t size);
 
 /* "tensor parallel", "tensor 4, data 2, ZeRO-3"; "" for a single GPU. */
 void plan_layout_text(char *to, size_t size, const struct vc_parallelism *layout);

@@ -32,23 +32,14 @@ static void remark(struct output *out, const char *text)
 
 /* ---- The ledger ---- */
 
-static void print_ledger(struct output *out, const struct plan *plan,
-                         const struct vc_ledger *ledger)
+static void print_list(struct output *out, const struct plan *plan, plan_list *list)
 {
-	struct ledger_row rows[VC_MAX_LINES + 1];
-	struct table table = { .id = "ledger",
-		               .columns = ledger_columns,
-		               .column_count = ledger_column_count,
-		               .rows = rows,
-		               .row_count = ledger->line_count + 1,
-		               .row_size = sizeof *rows,
-		               .rule_before = ledger->line_count };
+	struct table table;
 
-	for (uint32_t i = 0; i < ledger->line_count; i++) {
-		rows[i] = (struct ledger_row){ plan, ledger, &ledger->lines[i] };
+	if (list(plan, &table)) {
+		table_print(out, &table);
+		free((void *)table.rows);
 	}
-	rows[ledger->line_count] = (struct ledger_row){ plan, ledger, NULL };
-	table_print(out, &table);
 }
 
 /* ---- Formulas ---- */
@@ -111,46 +102,19 @@ static void print_tensors(struct output *out, const struct plan *plan)
 
 static void print_methods(struct output *out, const struct plan *plan)
 {
-	struct method_row rows[] = {
-		{ plan, &plan->rule, "rule" },
-		{ plan, &plan->detailed, "detailed" },
-	};
-	struct table table = { .id = "methods",
-		               .columns = method_columns,
-		               .column_count = method_column_count,
-		               .rows = rows,
-		               .row_count = sizeof rows / sizeof *rows,
-		               .row_size = sizeof *rows };
-
 	block(out);
 	output_heading(out, "Both methods");
-	table_print(out, &table);
+	print_list(out, plan, plan_methods);
 }
 
 static void print_gpus(struct output *out, const struct plan *plan)
 {
-	struct gpu_row *rows = malloc((plan->count + 1) * sizeof *rows);
-	struct table table = { .id = "gpus",
-		               .columns = gpu_columns,
-		               .column_count = gpu_column_count,
-		               .rows = rows,
-		               .row_count = plan->count,
-		               .row_size = sizeof *rows };
 	char heading[128];
 
-	if (!rows) {
-		return;
-	}
-	for (size_t i = 0; i < plan->count; i++) {
-		rows[i] = (struct gpu_row){ plan, &plan->candidates[i], i + 1 };
-	}
 	block(out);
-	snprintf(heading, sizeof heading, "GPUs by the %s method, %s first",
-	         name_of_method(plan->request.method),
-	         plan->arguments->sort.index == VC_SORT_PRICE ? "cheapest" : "tightest");
+	plan_gpus_heading(plan, heading, sizeof heading);
 	output_heading(out, heading);
-	table_print(out, &table);
-	free(rows);
+	print_list(out, plan, plan_gpus);
 }
 
 static void print_layouts(struct output *out, const struct plan *plan)
@@ -247,7 +211,7 @@ void plan_print_text(struct output *out, const struct plan *plan)
 	if (out->format == FORMAT_TEXT) {
 		block(out);
 	}
-	print_ledger(out, plan, plan_ledger(plan));
+	print_list(out, plan, plan_lines);
 	block(out);
 	for (size_t i = 0; plan_remark(plan, out->unit, i, text); i++) {
 		remark(out, text);
