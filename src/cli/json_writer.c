@@ -25,24 +25,46 @@ static void line_break(struct json_writer *w)
 	}
 }
 
+/* Bytes that need nothing: keys and most texts as a whole. */
+static size_t plain_length(const char *text)
+{
+	size_t length = 0;
+
+	while ((unsigned char)(text[length] - 0x20) < 0x7f - 0x20 && text[length] != '"' &&
+	       text[length] != '\\') {
+		length++;
+	}
+	return length;
+}
+
+static void quote_character(FILE *out, const char *text, size_t length)
+{
+	if (length == 0) {
+		fputs("\\ufffd", out);
+		return;
+	}
+	if (*text == '"' || *text == '\\') {
+		putc('\\', out);
+	}
+	if (length == 1 && (*text < 0x20 || *text == 0x7f)) {
+		fprintf(out, "\\u%04x", *text);
+	} else {
+		fwrite(text, 1, length, out);
+	}
+}
+
 static void quote(FILE *out, const char *text)
 {
 	putc('"', out);
 	while (*text) {
-		size_t length = text_utf8_length(text);
+		size_t length = plain_length(text);
 
-		if (length == 0) {
-			fputs("\\ufffd", out);
-			text++;
-			continue;
-		}
-		if (*text == '"' || *text == '\\') {
-			putc('\\', out);
-		}
-		if (length == 1 && (*text < 0x20 || *text == 0x7f)) {
-			fprintf(out, "\\u%04x", *text);
-		} else {
+		if (length) {
 			fwrite(text, 1, length, out);
+		} else {
+			length = text_utf8_length(text);
+			quote_character(out, text, length);
+			length += length == 0;
 		}
 		text += length;
 	}

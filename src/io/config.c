@@ -3,6 +3,7 @@
 #include "config_quantization.h"
 #include "family.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -179,11 +180,19 @@ static enum vc_dtype torch_dtype(struct config *config)
 	return VC_DTYPE_NONE;
 }
 
+/* Kinds of layer, most of a model's bytes, are written whole as they are added. */
+static void clear(struct vc_model *model)
+{
+	memset(model, 0, offsetof(struct vc_model, kinds));
+	memset(model->extras, 0, sizeof model->extras);
+	memset(&model->file, 0, sizeof model->file);
+}
+
 enum vc_status vc_config_to_model(const cJSON *root, struct vc_model *model, struct vc_error *error)
 {
 	struct config config = { .root = root, .model = model, .error = error };
 
-	memset(model, 0, sizeof *model);
+	clear(model);
 	memset(error, 0, sizeof *error);
 	model->known_family = true;
 	model->source = VC_SOURCE_CONFIG;

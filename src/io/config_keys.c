@@ -15,19 +15,37 @@ bool config_failed(const struct config *config)
 	return config->error->status != VC_OK;
 }
 
-static const cJSON *follow(const cJSON *root, const char *path, size_t length)
+/* The item that a path of `length` leads to, whose first part ends at `part`. */
+static const cJSON *follow(const cJSON *root, const char *path, size_t part, size_t length)
 {
-	const cJSON *item = root;
+	const cJSON *item = json_member(root, path, part);
 
-	while (item && length > 0) {
-		const char *dot = memchr(path, '.', length);
-		size_t part = dot ? (size_t)(dot - path) : length;
+	while (item && part < length) {
+		const char *dot;
 
+		path += part + 1;
+		length -= part + 1;
+		dot = memchr(path, '.', length);
+		part = dot ? (size_t)(dot - path) : length;
 		item = json_member(item, path, part);
-		path += dot ? part + 1 : part;
-		length -= dot ? part + 1 : part;
 	}
 	return item;
+}
+
+/* Up to the blank behind a name, and its first part; names are short: a call of strcspn() costs
+ * more. */
+static size_t name_length(const char *names, size_t *part)
+{
+	size_t length = 0;
+
+	while (names[length] && names[length] != ' ' && names[length] != '.') {
+		length++;
+	}
+	*part = length;
+	while (names[length] && names[length] != ' ') {
+		length++;
+	}
+	return length;
 }
 
 /* The first alternative that is present; `name` and `length` say which, or the first of all. */
@@ -35,11 +53,12 @@ static const cJSON *find(const struct config *config, const char *names, const c
                          size_t *length)
 {
 	*name = names;
-	*length = strcspn(names, " ");
+	*length = 0;
 	for (const char *at = names; *at;) {
-		size_t size = strcspn(at, " ");
-		const cJSON *item = follow(config->root, at, size);
+		size_t part, size = name_length(at, &part);
+		const cJSON *item = follow(config->root, at, part, size);
 
+		*length = at == names ? size : *length;
 		if (item) {
 			*name = at;
 			*length = size;

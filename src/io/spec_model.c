@@ -444,11 +444,22 @@ static struct vc_model *model_memory(const struct vc_model_input *input, struct 
 	return cache->model;
 }
 
+static char *fetch_weights(struct reading *reading)
+{
+	const struct vc_model_input *input = reading->input;
+	struct vc_error_list unread = { 0 };
+	char *weights = vc_hub_fetch(input->texts.weights, input->offline, &unread);
+
+	if (!weights) {
+		fail_unread(reading, "model.weights", &unread.errors[0]);
+	}
+	return weights;
+}
+
 enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec *spec,
                              struct vc_error_list *errors)
 {
 	struct reading reading = { .input = input, .spec = spec, .errors = errors };
-	struct vc_error_list unread = { 0 };
 	enum vc_status status;
 	char *weights = NULL;
 
@@ -457,9 +468,9 @@ enum vc_status vc_spec_model(const struct vc_model_input *input, struct vc_spec 
 		return fail_memory(&reading);
 	}
 	if (input->texts.weights && vc_hub_is_name(input->texts.weights)) {
-		weights = vc_hub_fetch(input->texts.weights, input->offline, &unread);
+		weights = fetch_weights(&reading);
 		if (!weights) {
-			return fail_unread(&reading, "model.weights", &unread.errors[0]);
+			return VC_INVALID;
 		}
 	} else if (input->weights) {
 		weights = strdup(input->weights);

@@ -29,6 +29,11 @@ static size_t character_length(const unsigned char *p, size_t left)
 	return length;
 }
 
+static bool is_plain(unsigned char c)
+{
+	return (unsigned char)(c - 0x20) < 0x7F - 0x20;
+}
+
 const char *vc_text_problem(const char *text, size_t length, struct vc_text_mark *mark)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -36,8 +41,13 @@ const char *vc_text_problem(const char *text, size_t length, struct vc_text_mark
 	size_t i = 0;
 
 	while (i < length && !problem) {
-		size_t step = character_length(p + i, length - i);
+		size_t step;
 
+		if (is_plain(p[i])) {
+			i++;
+			continue;
+		}
+		step = character_length(p + i, length - i);
 		if (step == 0) {
 			problem = "is not UTF-8 (text in UTF-8 is expected)";
 		} else if (p[i] == 0) {

@@ -135,8 +135,10 @@ void vc_weight_file_add(struct vc_weight_file *file, const struct vc_weight_tens
 
 void vc_weight_file_drop(struct vc_weight_file *file)
 {
-	cJSON_Delete(file->metadata);
-	*file = (struct vc_weight_file){ 0 };
+	if (file->format != VC_WEIGHTS_NONE) {
+		cJSON_Delete(file->metadata);
+		*file = (struct vc_weight_file){ 0 };
+	}
 }
 
 /* ---- Files ------------------------------------------------------------------------------------
