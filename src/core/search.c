@@ -93,6 +93,23 @@ static bool crosses_pcie(const struct search *search, const struct vc_parallelis
 	        (gpu->link_gpus && layout->tensor > gpu->link_gpus));
 }
 
+/* What n GPUs hold between them at least, from what one holds of it: all by the rule; in detail the
+ * weights, and what full training keeps beside them at all times. */
+static uint64_t least_bytes(const struct vc_request *request, const struct vc_ledger *ledger)
+{
+	uint64_t bytes = vc_ledger_component(ledger, VC_COMPONENT_WEIGHTS);
+
+	if (request->method == VC_METHOD_RULE) {
+		return ledger->total_bytes;
+	}
+	if (request->workload.task == VC_TASK_TRAINING &&
+	    request->training.method == VC_TRAINING_FULL) {
+		bytes = sat_add(bytes, vc_ledger_component(ledger, VC_COMPONENT_MASTER_WEIGHTS));
+		bytes = sat_add(bytes, vc_ledger_component(ledger, VC_COMPONENT_OPTIMIZER_STATES));
+	}
+	return bytes;
+}
+
 static enum vc_status judge(struct search *search, struct vc_candidate *candidate)
 {
 	const struct vc_request *request = &search->request;
@@ -121,9 +138,7 @@ static enum vc_status judge(struct search *search, struct vc_candidate *candidat
 	candidate->gpus_needed = candidate->verdict == VC_VERDICT_FITS ? candidate->gpus : 0;
 	candidate->traffic = traffic(search).slowest;
 	if (candidate->gpus == 1) {
-		search->least_bytes = request->method == VC_METHOD_RULE
-		                              ? ledger.total_bytes
-		                              : vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS);
+		search->least_bytes = least_bytes(request, &ledger);
 	}
 	return VC_OK;
 }

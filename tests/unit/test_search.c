@@ -295,6 +295,45 @@ static void nothing_that_fits_is_missed(void **state)
 	}
 }
 
+/* What is passed over as hopeless must be: the detailed method, over engines and optimizers. */
+static void nothing_is_given_up_too_soon(void **state)
+{
+	static const enum vc_engine engines[] = { VC_ENGINE_NONE, VC_ENGINE_DEEPSPEED,
+		                                  VC_ENGINE_MEGATRON, VC_ENGINE_TRANSFORMERS };
+	static const enum vc_optimizer optimizers[] = { VC_OPTIMIZER_ADAMW, VC_OPTIMIZER_ADAFACTOR,
+		                                        VC_OPTIMIZER_MUON,
+		                                        VC_OPTIMIZER_ADAMW_8BIT };
+	static const uint32_t gigabytes[] = { 12, 20, 30, 45, 70, 110, 160 };
+	struct vc_select_options options = { .max_gpus = 16 };
+
+	(void)state;
+	for (size_t i = 0; i < 4 * 4 * 7; i++) {
+		struct vc_gpu gpu = eighty;
+		struct vc_request request = sized(&llama_2_7b, 0);
+		struct vc_candidate candidate;
+		struct tally tally = { .last_gpus = 0 };
+		struct vc_error error = { 0 };
+
+		gpu.memory_bytes = gigabytes[i % 7] * UINT64_C(1000000000);
+		request.method = VC_METHOD_DETAILED;
+		request.workload.task = VC_TASK_TRAINING;
+		request.engine.name = engines[i / 7 % 4];
+		request.training.optimizer = optimizers[i / 28];
+		candidate = choose(&request, &gpu, &options);
+		assert_int_equal(vc_layouts(&request, &gpu, &options, count_reason, &tally, &error),
+		                 VC_OK);
+		if (tally.least_power == 0) {
+			assert_int_equal(candidate.gpus_needed, 0);
+		} else {
+			assert_true(candidate.gpus_needed >= tally.least_power);
+		}
+		/* Without sharding by data alone, every power of two is tried. */
+		if (request.engine.name == VC_ENGINE_MEGATRON && candidate.gpus_needed > 8) {
+			assert_int_equal(candidate.gpus_needed, tally.least_power);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +348,7 @@ int main(void)
 		cmocka_unit_test(dearer_only_by_talk),
 		cmocka_unit_test(each_layout_has_a_reason),
 		cmocka_unit_test(nothing_that_fits_is_missed),
+		cmocka_unit_test(nothing_is_given_up_too_soon),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
