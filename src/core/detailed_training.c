@@ -389,31 +389,39 @@ static struct vc_request complete(const struct vc_request *request, struct vc_le
 	return completed;
 }
 
-/* The first pipeline stage keeps the most micro-batches, the last has the logits: the fuller. */
+/* The first pipeline stage keeps the most micro-batches, the last has the logits, and where layers
+ * do not divide, one between may have a layer more: the fullest of all. */
+static void fullest_stage(const struct vc_request *request, struct train_job *fullest,
+                          struct train_peak *peak)
+{
+	train_job(request, 0, fullest);
+	train_peak(fullest, peak);
+	for (uint32_t stage = 1; stage < request->parallelism.pipeline; stage++) {
+		struct train_job job;
+		struct train_peak other;
+
+		train_job(request, stage, &job);
+		train_peak(&job, &other);
+		if (other.allocated > peak->allocated) {
+			*fullest = job;
+			*peak = other;
+		}
+	}
+}
+
 enum vc_status vc_estimate_training(const struct vc_request *stated, struct vc_ledger *ledger,
                                     struct vc_error *error)
 {
 	struct vc_request completed = complete(stated, ledger);
-	const struct vc_request *request = &completed;
-	uint32_t last = request->parallelism.pipeline - 1;
-	struct train_job job, other;
-	struct train_peak peak, other_peak;
-	enum vc_status status = check(request, error);
+	struct train_job job;
+	struct train_peak peak;
+	enum vc_status status = check(&completed, error);
 	uint64_t total;
 
 	if (status != VC_OK) {
 		return status;
 	}
-	train_job(request, 0, &job);
-	train_peak(&job, &peak);
-	if (last > 0) {
-		train_job(request, last, &other);
-		train_peak(&other, &other_peak);
-		if (other_peak.allocated > peak.allocated) {
-			job = other;
-			peak = other_peak;
-		}
-	}
+	fullest_stage(&completed, &job, &peak);
 	total = write_ledger(&(struct writer){ &job, &peak, ledger });
 	train_range(&job, &peak, total, ledger);
 	return VC_OK;

@@ -74,6 +74,7 @@ def spec_of(point, architecture, name):
             spec["training"]["adapter_precision"] = "fp32"
         if point["method"] == "qlora":
             spec["workload"]["quantization"] = "bnb-nf4-dq"
+            spec["training"]["kbit_preparation"] = True
     return spec
 
 

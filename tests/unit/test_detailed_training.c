@@ -350,6 +350,23 @@ static void kbit_preparation_raises_the_rest(void **state)
 	}
 }
 
+/* 32 layers on 5 stages are 6, 6, 7, 7, 6; embedding on the first, head on the last. With adapters
+ * and one micro-batch the weights decide: the third stage's 7 layers of 218,112,000 parameters are
+ * more than 6 layers and a table of 131,072,000. */
+static void the_fullest_stage_counts(void **state)
+{
+	struct vc_request request = request_for(1);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	request.training.method = VC_TRAINING_LORA;
+	request.workload.sequence_length = 16;
+	request.parallelism.pipeline = 5;
+	ledger = ledger_of(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_WEIGHTS), 2ull * 7 * 218112000);
+}
+
 /* 1F1B, arxiv.org/abs/2104.04473: the first of p stages keeps p micro-batches of its layers, so as
  * many bytes as one stage with all layers keeps for one. */
 static void the_first_stage_keeps_p_micro_batches(void **state)
@@ -498,6 +515,7 @@ int main(void)
 		cmocka_unit_test(the_first_stage_keeps_p_micro_batches),
 		cmocka_unit_test(loading_is_a_phase),
 		cmocka_unit_test(kbit_preparation_raises_the_rest),
+		cmocka_unit_test(the_fullest_stage_counts),
 		cmocka_unit_test(experts_divide_over_their_ranks),
 		cmocka_unit_test(hybrid_shards_divide_within_a_node),
 		cmocka_unit_test(data_parallel_gathers_on_the_first_card),
