@@ -165,7 +165,10 @@ static const struct schema_field diagnose_fields[] = {
 	MAY("gpu", SCHEMA_TEXT),
 	MAY("method", SCHEMA_TEXT),
 	MAY("fits_as_is", SCHEMA_FLAG),
-	MAY("plans", SCHEMA_ANYTHING),
+	MAY("plans[].steps[].measure", SCHEMA_TEXT),
+	MAY("plans[].steps[].set", SCHEMA_ANYTHING),
+	MAY("plans[].total_bytes", SCHEMA_BYTES),
+	MAY("plans[].verdict", SCHEMA_TEXT),
 	MAY("gpu_layers", SCHEMA_INTEGER),
 };
 

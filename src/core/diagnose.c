@@ -145,13 +145,14 @@ static bool others_are_to_blame(const struct vc_evidence *evidence)
 {
 	uint64_t others = others_bytes(evidence);
 	bool named = knows(evidence, VC_KNOWS_OTHERS);
-	bool inferred = !named && knows(evidence, VC_KNOWS_PROCESS);
+	/* What is only inferred has to be more than contexts and desktops differ by. */
+	uint64_t least_percent = named ? 3 : knows(evidence, VC_KNOWS_PROCESS) ? 20 : 10;
 
 	if (!named && live_permille(evidence) > 920) {
 		return false;
 	}
 	return knows(evidence, VC_KNOWS_REQUESTED | VC_KNOWS_FREE) &&
-	       others > evidence->total_bytes / 100 * (inferred ? 20 : 3) &&
+	       others > evidence->total_bytes / 100 * least_percent &&
 	       others >= sat_sub(evidence->requested_bytes, evidence->free_bytes);
 }
 

@@ -501,6 +501,29 @@ static void windows_has_no_expandable_segments(void **state)
 	assert_non_null(strstr(diagnosis.advice[0], "max_split_size_mb:512"));
 }
 
+/* Every phrase has a place in the index, can be found in a seam, and what it collects is read. */
+static void tables_of_phrases_are_sound(void **state)
+{
+	static const struct log_phrases *const tables[] = {
+		&log_torch_phrases, &log_engine_phrases, &log_setting_phrases,  &log_smi_phrases,
+		&log_vllm_phrases,  &log_sglang_phrases, &log_llamacpp_phrases, &log_server_phrases,
+	};
+	static struct log log;
+	size_t count = 0;
+
+	(void)state;
+	log_open(&log);
+	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+		for (size_t i = 0; i < tables[t]->count; i++, count++) {
+			const struct log_phrase *phrase = &tables[t]->rows[i];
+
+			assert_in_range(strlen(phrase->text), 3, LOG_SEAM - 1);
+			assert_true(!phrase->collects || phrase->read);
+		}
+	}
+	assert_int_equal(log.index.count, count);
+}
+
 static void the_first_failure_speaks(void **state)
 {
 	struct log log = read_text(NEW("1.00 GiB", "24.00 GiB", "0 bytes", "", "23.50 GiB",
@@ -549,6 +572,7 @@ int main(void)
 		cmocka_unit_test(readings_come_in_many_forms),
 		cmocka_unit_test(processes_have_series_of_their_own),
 		cmocka_unit_test(bare_numbers_count_where_nothing_else_is),
+		cmocka_unit_test(tables_of_phrases_are_sound),
 		cmocka_unit_test(endless_lines_are_read),
 		cmocka_unit_test(prefixes_of_continued_lines_go),
 		cmocka_unit_test(windows_has_no_expandable_segments),
