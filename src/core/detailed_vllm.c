@@ -267,7 +267,7 @@ static void set_outside(struct vllm *vllm)
 		        sat_sub(device_communication_bytes(gpu, ranks), parts->framework_bytes);
 	}
 	if (counts == 2 || (counts == 1 && vllm->v1)) {
-		parts->framework_bytes = sat_add(parts->framework_bytes, context);
+		parts->context_bytes = context;
 	} else {
 		parts->outside_bytes = context;
 	}

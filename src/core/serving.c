@@ -29,7 +29,9 @@ static uint64_t states_bytes(const struct serving_parts *parts)
 
 static uint64_t counted_outside_bytes(const struct serving_parts *parts)
 {
-	return sat_add(sat_add(parts->framework_bytes, parts->communication_bytes),
+	uint64_t outside = sat_add(parts->framework_bytes, parts->context_bytes);
+
+	return sat_add(sat_add(outside, parts->communication_bytes),
 	               sat_add(parts->reserve_bytes, states_bytes(parts)));
 }
 
@@ -202,6 +204,8 @@ void serving_finish(const struct vc_request *request, const struct serving_parts
 	add_line(ledger, VC_COMPONENT_CUDA_GRAPHS, &parts->graphs);
 	add_bytes(ledger, VC_COMPONENT_FRAMEWORK, parts->framework_bytes,
 	          "outside torch, as the engine counts it");
+	add_bytes(ledger, VC_COMPONENT_FRAGMENTATION, parts->context_bytes,
+	          "CUDA context, which the engine takes off its share");
 	add_bytes(ledger, VC_COMPONENT_FRAGMENTATION, parts->outside_bytes,
 	          "CUDA context and slack that the engine does not count");
 	vc_ledger_phase(ledger, "profiling run", taken_bytes(parts));

@@ -16,7 +16,8 @@ struct serving_parts {
 	uint64_t state_bytes, states; /* recurrent, of one sequence, and how many are set aside */
 	uint64_t states_needed;       /* of them, by the spec's sequences; 0: all */
 	uint64_t framework_bytes;     /* counted by the engine, outside torch */
-	uint64_t communication_bytes; /* likewise */
+	uint64_t context_bytes;       /* CUDA's, where the engine counts it */
+	uint64_t communication_bytes; /* outside torch, as framework_bytes */
 	uint64_t reserve_bytes;       /* set aside for graphs before the cache is sized */
 	uint64_t outside_bytes;       /* context and slack that the engine does not count */
 	uint64_t budget_bytes;        /* what the engine may use in all */

@@ -1,8 +1,8 @@
 /*
  * vLLM's policies. A property has the value of its last row whose version is not newer; before its
  * first row it is 0. Read in the source distributions of 0.1.7, 0.2.7, 0.3.0, 0.4.2, 0.4.3, 0.5.3,
- * 0.5.5, 0.6.3 to 0.6.5, 0.7.3, 0.8.5, 0.9.0, 0.9.1, 0.10.0, 0.11.0, 0.14.0, 0.19.0 to 0.21.0,
- * 0.23.0, 0.25.0, 0.26.0, 0.28.0 to 0.31.0 and 0.33.0. docs/serving.md#vllm
+ * 0.5.5, 0.6.3 to 0.6.5, 0.7.3, 0.8.0 to 0.8.5, 0.9.0 to 0.9.2, 0.10.0, 0.11.0, 0.14.0, 0.19.0 to
+ * 0.21.0, 0.23.0, 0.25.0, 0.26.0, 0.28.0 to 0.31.0 and 0.33.0. docs/serving.md#vllm
  */
 #include "vllm_policy.h"
 
@@ -12,6 +12,29 @@
 static const struct vllm_step steps[] = {
 	{ VLLM_ENGINE_V1, { 0, 8, 0 }, 1, "engine/arg_utils.py _is_v1_supported_oracle" },
 	{ VLLM_ENGINE_V1, { 0, 11, 0 }, 2, "engine/arg_utils.py: V0 is gone" },
+	{ VLLM_V1_LACKS,
+	  { 0, 8, 0 },
+	  V1_LORAS | V1_STAGES | V1_BITSANDBYTES | V1_GGUF | V1_FP8_CACHE | V1_FP32 |
+	          V1_OWN_DRAFTS | V1_DRAFT_MODEL | V1_STATES,
+	  "engine/arg_utils.py _is_v1_supported_oracle" },
+	{ VLLM_V1_LACKS,
+	  { 0, 8, 2 },
+	  V1_LORAS | V1_STAGES | V1_BITSANDBYTES | V1_GGUF | V1_FP32 | V1_OWN_DRAFTS |
+	          V1_DRAFT_MODEL | V1_STATES,
+	  "engine/arg_utils.py: an fp8 cache with Hopper's kernels" },
+	{ VLLM_V1_LACKS,
+	  { 0, 8, 3 },
+	  V1_STAGES | V1_GGUF | V1_FP32 | V1_OWN_DRAFTS | V1_DRAFT_MODEL | V1_STATES,
+	  "engine/arg_utils.py _is_v1_supported_oracle" },
+	{ VLLM_V1_LACKS,
+	  { 0, 9, 0 },
+	  V1_FP32 | V1_DRAFT_MODEL | V1_STATES,
+	  "engine/arg_utils.py _is_v1_supported_oracle" },
+	{ VLLM_V1_LACKS,
+	  { 0, 9, 2 },
+	  V1_DRAFT_MODEL | V1_STATES,
+	  "engine/arg_utils.py _is_v1_supported_oracle" },
+	{ VLLM_V1_LACKS, { 0, 10, 0 }, 0, "engine/arg_utils.py _is_v1_supported_oracle" },
 	{ VLLM_RUNNER_V2, { 0, 26, 0 }, 1, "config/vllm.py _is_default_v2_model_runner_model" },
 	{ VLLM_RUNNER_V2, { 0, 29, 0 }, 2, "config/vllm.py use_v2_model_runner" },
 	/* torch.sort of a row per sequence: 16-bit logits 2, fp32 logits 4, values 4, indices 8,

@@ -6,6 +6,7 @@
 
 enum vllm_property {
 	VLLM_ENGINE_V1,         /* 1: where the GPU allows; 2: always */
+	VLLM_V1_LACKS,          /* bits of enum v1_feature: these run on V0 */
 	VLLM_RUNNER_V2,         /* 1: dense models; 2: all */
 	VLLM_LOGIT_BYTES,       /* of the sampler, per logit */
 	VLLM_COUNTS_CONTEXT,    /* V1 takes the context off the cache; 2: V0 does too */
@@ -30,6 +31,19 @@ enum vllm_property {
 	VLLM_FREES_GATE_UP, /* the Llama module's own feed-forward part */
 	VLLM_MROPE_FACTOR,  /* positions of a multimodal rotary table */
 	VLLM_PROPERTY_COUNT
+};
+
+/* What V1 did not take up at once. */
+enum v1_feature {
+	V1_LORAS = 1,
+	V1_STAGES = 2, /* of a pipeline, without Ray */
+	V1_BITSANDBYTES = 4,
+	V1_GGUF = 8,
+	V1_FP8_CACHE = 16,
+	V1_FP32 = 32,
+	V1_OWN_DRAFTS = 64,
+	V1_DRAFT_MODEL = 128,
+	V1_STATES = 256 /* recurrent layers and cross-attention */
 };
 
 uint64_t vllm_policy(enum vllm_property property, struct vc_version version);

@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "sat.h"
+#include "serving_weights.h"
 #include "version.h"
 
 #define GIB (1ull << 30)
@@ -51,22 +52,45 @@ static bool has_state_or_encoder(const struct vc_model *model)
 	return false;
 }
 
-/* V1 needs sm_80, for an fp8 cache Hopper's kernels, and up to 0.9 a model without states and
- * cross-attention, until V0 is gone. */
+/* Bits of enum v1_feature that the request asks for. */
+static uint64_t v1_features(const struct vc_request *request)
+{
+	const struct vc_engine_options *engine = &request->engine;
+	const struct vc_quantization *scheme = request->workload.quantization;
+	enum vc_quantizer quantizer = scheme ? scheme->quantizer : VC_QUANTIZER_NONE;
+	bool bitsandbytes =
+	        quantizer == VC_QUANTIZER_BNB_INT8 || quantizer == VC_QUANTIZER_BNB_4BIT;
+	bool fp8_cache = vc_dtype_bytes(request->workload.kv_cache_precision, 1) == 1;
+	uint64_t features = 0;
+
+	features |= engine->max_loras > 0 ? V1_LORAS : 0;
+	features |= request->parallelism.pipeline > 1 ? V1_STAGES : 0;
+	features |= bitsandbytes ? V1_BITSANDBYTES : 0;
+	features |= quantizer == VC_QUANTIZER_GGUF ? V1_GGUF : 0;
+	features |= fp8_cache ? V1_FP8_CACHE : 0;
+	features |= request->workload.precision == VC_DTYPE_FP32 ? V1_FP32 : 0;
+	if (engine->speculative_tokens > 0) {
+		features |= serving_drafts_itself(request) ? V1_OWN_DRAFTS : V1_DRAFT_MODEL;
+	}
+	features |= has_state_or_encoder(request->model) ? V1_STATES : 0;
+	return features;
+}
+
+/* V1 needs sm_80, for an fp8 cache Hopper's kernels, and nothing that it has not taken up yet,
+ * until V0 is gone. */
 static bool runs_v1(const struct vllm *vllm)
 {
-	const struct vc_gpu *gpu = vllm->request->gpu;
-	bool fp8_cache = vc_dtype_bytes(vllm->request->workload.kv_cache_precision, 1) == 1;
+	uint32_t capability = vllm->request->gpu->compute_capability;
 	uint64_t allowed = vllm_property(vllm, VLLM_ENGINE_V1);
+	uint64_t features = v1_features(vllm->request);
 
 	if (allowed != 1) {
 		return allowed > 1;
 	}
-	if (!version_at_least(vllm->version, (struct vc_version){ 0, 10, 0 }) &&
-	    has_state_or_encoder(vllm->request->model)) {
+	if ((features & vllm_property(vllm, VLLM_V1_LACKS)) != 0) {
 		return false;
 	}
-	return gpu->compute_capability >= 80 && (!fp8_cache || gpu->compute_capability == 90);
+	return capability >= 80 && (!(features & V1_FP8_CACHE) || capability == 90);
 }
 
 static void choose_engine(struct vllm *vllm)

@@ -34,6 +34,48 @@ static struct vc_request llama(uint32_t minor, uint32_t patch, const struct vc_g
 	return request;
 }
 
+/* vllm/engine/arg_utils.py: 0.8.0 to 0.8.2 run adapters and a pipeline on V0, whose default is 256
+ * sequences; V1's on an H100 is 1024: 38 bytes × 128256 logits × R are 1.16 and 4.65 GiB. */
+static void test_features_v1_lacks(void **state)
+{
+	struct vc_request request = llama(8, 2, &h100);
+
+	(void)state;
+	request.engine.max_loras = 1;
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_LOGITS), 1.16, 1.0);
+	request.engine.version.patch = 3;
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_LOGITS), 4.65, 1.0);
+	request.engine.speculative_tokens = 2;
+	request.engine.draft_params = 1000000000;
+	request.engine.version = (struct vc_version){ 0, 9, 2 };
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_LOGITS), 1.16, 1.0);
+	request.engine.version = (struct vc_version){ 0, 10, 0 };
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_LOGITS), 4.65, 1.0);
+}
+
+/* V1 of 0.8 takes the context off its share; what V0 prints as outside torch leaves it out, 0.05
+ * GiB on an A10. */
+static void test_context_apart(void **state)
+{
+	struct vc_request request = llama(8, 5, &rtx_4090);
+	uint64_t pool;
+
+	(void)state;
+	request.engine.max_num_batched_tokens = 2048;
+	request.engine.max_num_seqs = 256;
+	estimate(&request);
+	pool = ledger.serving.kv_bytes_available;
+	assert_near(component(VC_COMPONENT_FRAMEWORK), 0.05, 1.0);
+	request.engine.version = (struct vc_version){ 0, 9, 1 };
+	estimate(&request);
+	assert_near(component(VC_COMPONENT_FRAMEWORK), 0.05, 1.0);
+	assert_near((double)(ledger.serving.kv_bytes_available - pool) / GIB, 300.0 / 1024, 1.0);
+}
+
 /* github.com/vllm-project/vllm/pull/10511: peak 1.26 GiB at tp 1 and at tp 2. */
 static void test_sampler_of_v0(void **state)
 {
@@ -260,6 +302,8 @@ static void test_more_never_needs_less(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_features_v1_lacks),
+		cmocka_unit_test(test_context_apart),
 		cmocka_unit_test(test_sampler_of_v0),
 		cmocka_unit_test(test_chunked_prefill_of_v0),
 		cmocka_unit_test(test_defaults_of_v1),
