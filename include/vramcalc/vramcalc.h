@@ -707,6 +707,26 @@ const char *vc_role_name(enum vc_role role);
 
 struct vc_role_request;
 
+/*
+ * What a user's own runs showed of one component in the detailed method: the median of measured /
+ * said, and for what does not grow with the job (VC_COMPONENT_FRAMEWORK) of measured - said.
+ */
+struct vc_residual {
+	enum vc_engine engine;
+	const char *gpu; /* id; "": of any GPU, for what does not depend on it */
+	enum vc_component component;
+	uint32_t measurements;
+	uint32_t ratio_ppm;     /* in millionths */
+	int64_t shift_bytes;    /* of VC_COMPONENT_FRAMEWORK */
+	uint32_t deviation_ppm; /* how far a measurement is from the shifted figure, at most */
+};
+
+/* Applied by the detailed method to requests of that engine; docs/verify.md */
+struct vc_calibration {
+	const struct vc_residual *residuals;
+	size_t count;
+};
+
 struct vc_request {
 	const struct vc_model *model;
 	enum vc_method method;
@@ -716,6 +736,7 @@ struct vc_request {
 	struct vc_parallelism parallelism;
 	struct vc_engine_options engine;
 	const struct vc_gpu *gpu; /* the detailed method needs one; rule ignores it */
+	const struct vc_calibration *calibration; /* NULL: none */
 	/* VC_ROLE_COUNT of them; NULL: this model is alone. */
 	const struct vc_role_request *roles;
 	bool rollout_sleeps; /* what generates gives its memory back while models train */

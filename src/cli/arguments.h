@@ -42,6 +42,8 @@ struct arguments {
 	uint64_t margin_ppm, activation_ppm; /* in millionths */
 	struct choice solve_for, emit, vendor;
 	const char *spec;                  /* --spec */
+	const char *calibrate;             /* of verify: the file that figures are added to */
+	const char *calibration;           /* and of others: the one that shifts estimates */
 	const char *columns, *sort_column; /* of compare */
 	const char *output;                /* the file that results go to; NULL: standard output */
 	const char *svg, *html;            /* of plan: the files that pictures go to */

@@ -1,9 +1,51 @@
 #include "session.h"
 
+#include "calibration_file.h"
 #include "report.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- --calibration ------------------------------------------------------------------------- */
+
+struct own_runs {
+	struct vc_measurements *measurements;
+	struct vc_calibration calibration;
+};
+
+static void close_own_runs(struct own_runs *runs)
+{
+	if (runs) {
+		free((void *)(uintptr_t)runs->calibration.residuals);
+		vc_measurements_free(runs->measurements);
+		free(runs);
+	}
+}
+
+static bool open_own_runs(struct session *session)
+{
+	struct own_runs *runs = calloc(1, sizeof *runs);
+	struct vc_error_list errors = { 0 };
+
+	session->own_runs = runs;
+	if (!runs) {
+		report_no_memory();
+		return false;
+	}
+	runs->measurements = vc_measurements_read(session->arguments->calibration, &errors);
+	if (!runs->measurements) {
+		report_errors(&errors);
+		return false;
+	}
+	runs->calibration.residuals = vc_residuals(runs->measurements, &runs->calibration.count);
+	if (!runs->calibration.residuals) {
+		report_no_memory();
+	}
+	return runs->calibration.residuals != NULL;
+}
+
+/* ---- The catalog --------------------------------------------------------------------------- */
 
 bool session_catalog(struct session *session, const char *currency)
 {
@@ -16,6 +58,9 @@ bool session_catalog(struct session *session, const char *currency)
 		return true;
 	}
 	session_close(session);
+	if (session->arguments->calibration && !open_own_runs(session)) {
+		return false;
+	}
 	if (vc_catalog_open(&session->catalog, &options, &errors) != VC_OK) {
 		report_errors(&errors);
 		return false;
@@ -111,6 +156,7 @@ void session_request(const struct session *session, struct vc_request *request)
 	request->rule.overhead_bytes = arguments->overhead_bytes;
 	request->rule.margin_ppm = (uint32_t)arguments->margin_ppm;
 	request->rule.activation_ppm = (uint32_t)arguments->activation_ppm;
+	request->calibration = session->own_runs ? &session->own_runs->calibration : NULL;
 }
 
 bool session_refuse(const struct vc_spec *spec, struct vc_error *error)
@@ -127,6 +173,8 @@ void session_close(struct session *session)
 {
 	local_catalog_free(session->local);
 	session->local = NULL;
+	close_own_runs(session->own_runs);
+	session->own_runs = NULL;
 	if (*session->currency) {
 		vc_catalog_close(&session->catalog);
 		session->currency[0] = '\0';

@@ -15,8 +15,9 @@ struct session {
 	const struct arguments *arguments;
 	struct vc_catalog catalog;
 	struct local_catalog
-	        *local;   /* --gpu local: this machine's GPUs are in the catalog; else NULL */
-	char currency[4]; /* whose prices the open catalog shows; "": none is open */
+	        *local; /* --gpu local: this machine's GPUs are in the catalog; else NULL */
+	struct own_runs *own_runs; /* --calibration, once a spec was read; NULL: not given */
+	char currency[4];          /* whose prices the open catalog shows; "": none is open */
 };
 
 /* Each says on standard error what is wrong and returns false. */
@@ -31,7 +32,7 @@ const struct vc_gpu *session_one_gpu(const struct session *session, const struct
 /* Reads a spec with the command line's overrides. */
 bool session_read(const struct session *session, const char *source, struct vc_spec *spec);
 
-/* Puts the method and the rule's options into a request. */
+/* Puts the method, the rule's options and --calibration into a request. */
 void session_request(const struct session *session, struct vc_request *request);
 
 /* Reports an error of the core, in the spec's name and at its field's place; returns false. */

@@ -340,6 +340,9 @@ int verify_command(struct arguments *arguments)
 			verify_print(&out, v);
 		}
 		status = v->within ? EXIT_FITS : EXIT_DOES_NOT_FIT;
+		if (arguments->calibrate && !verify_calibrate(v, arguments->calibrate)) {
+			status = EXIT_WRONG_INPUT;
+		}
 	}
 	session_close(&session);
 	free(v);

@@ -69,6 +69,9 @@ void verify_value(char *to, size_t size, const struct vc_field_row *row, uint64_
 
 uint64_t verify_components(const struct vc_ledger *ledger, uint32_t components);
 
+/* Adds the figures to a file of own measurements. Says what is wrong and returns false. */
+bool verify_calibrate(const struct verification *verification, const char *path);
+
 void verify_print(struct output *out, const struct verification *verification);
 void verify_json(struct json_writer *json, const struct verification *verification);
 

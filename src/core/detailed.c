@@ -1,6 +1,7 @@
 /* The detailed method: which estimator answers for a task and an engine. */
 #include "detailed.h"
 
+#include "calibration.h"
 #include "estimate.h"
 #include "ledger.h"
 #include "sat.h"
@@ -80,6 +81,7 @@ enum vc_status vc_estimate_detailed(const struct vc_request *request, struct vc_
 		return status;
 	}
 	engine_note_version(&request->engine, ledger);
+	calibrate(request, ledger);
 	status = vc_ledger_finish(ledger, error);
 	ledger->recommended_bytes = ledger->high_bytes;
 	if (ledger->need_bytes == 0) {
