@@ -112,7 +112,10 @@ void html_contents(FILE *file, const struct picture *picture)
 {
 	fprintf(file, "<li><a href=\"#job-%u\">", picture->number);
 	markup_text(file, picture_name(picture->plan));
-	fprintf(file, "</a>: %s</li>\n", verdict_of(picture->plan));
+	/* several files may hold one model */
+	fputs("</a> (", file);
+	markup_text(file, picture->plan->spec->source);
+	fprintf(file, "): %s</li>\n", verdict_of(picture->plan));
 }
 
 /* ---- The GPUs as bars ---- */
