@@ -287,7 +287,11 @@ static bool by_theory(const struct vc_evidence *evidence, struct vc_diagnosis *d
 
 static bool by_pieces(const struct vc_evidence *evidence, struct vc_diagnosis *diagnosis)
 {
-	bool plain = ceiling_bytes(evidence) && idle_bytes(evidence) > ceiling_bytes(evidence) / 10;
+	/* A tenth of the card held idle is more than rounding to segments explains; and with more
+	 * live than that, a card of this size is nearly too small in any case. */
+	bool plain = ceiling_bytes(evidence) &&
+	             idle_bytes(evidence) > ceiling_bytes(evidence) / 10 &&
+	             live_permille(evidence) <= 850;
 	bool named = knows(evidence, VC_KNOWS_OTHERS) &&
 	             others_bytes(evidence) > evidence->total_bytes / 5;
 
@@ -297,7 +301,6 @@ static bool by_pieces(const struct vc_evidence *evidence, struct vc_diagnosis *d
 		                "cache was short.");
 	}
 	if (idle_would_have_done(evidence)) {
-		/* A tenth of the card held idle is more than rounding to segments explains. */
 		return conclude(diagnosis, VC_CAUSE_FRAGMENTATION,
 		                plain ? VC_CONFIDENCE_HIGH : VC_CONFIDENCE_MEDIUM,
 		                "What the allocator holds idle, with what is free, is enough for "

@@ -273,6 +273,7 @@ static const struct log_phrase phrases[] = {
 	{ "hipErrorOutOfMemory", CUDA, .event = LOG_FAILED },
 	{ "CUDA_ERROR_OUT_OF_MEMORY", CUDA, .event = LOG_FAILED },
 	{ "cudaErrorMemoryAllocation", CUDA, .event = LOG_FAILED },
+	{ "failed with error: 'out of memory'", CUDA, .event = LOG_FAILED },
 	{ "Cuda failure 'out of memory'", CUDA, .event = LOG_FAILED },
 	{ "Cuda failure 2 'out of memory'", CUDA, .event = LOG_FAILED },
 	{ "Error out of memory at line", CUDA, .event = LOG_FAILED },
