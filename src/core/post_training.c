@@ -93,6 +93,23 @@ static uint64_t stage_bytes(const struct scene *scene, int stage)
 	return bytes;
 }
 
+/* What all models but the policy keep while it works. */
+static uint64_t resident_bytes(const struct scene *scene)
+{
+	uint64_t bytes = 0;
+
+	for (int m = 0; m < POLICY; m++) {
+		const struct vc_ledger *ledger = &scene->actors[m].ledger;
+
+		for (uint32_t i = 0; scene->actors[m].exists && i < ledger->line_count; i++) {
+			if (is_resident(scene, m, &ledger->lines[i])) {
+				bytes = sat_add(bytes, ledger->lines[i].bytes);
+			}
+		}
+	}
+	return bytes;
+}
+
 static void copy_lines(const struct scene *scene, int stage, int model, struct vc_ledger *out)
 {
 	const struct vc_ledger *ledger = &scene->actors[model].ledger;
@@ -244,15 +261,29 @@ static enum vc_status estimate_own_rollout(struct scene *scene, struct vc_error 
 	return vc_estimate(&request, &scene->actors[VC_ROLE_ROLLOUT].ledger, error);
 }
 
+/* Its allocator has what the others leave of the card. */
+static enum vc_status estimate_policy(struct scene *scene, struct vc_error *error)
+{
+	struct vc_request request = *scene->policy;
+	struct vc_gpu rest;
+
+	request.roles = NULL;
+	if (request.method == VC_METHOD_DETAILED) {
+		rest = *request.gpu;
+		rest.usable_bytes = sat_max(1, sat_sub(vc_gpu_offers_bytes(&rest, request.method),
+		                                       resident_bytes(scene)));
+		request.gpu = &rest;
+	}
+	return vc_estimate(&request, &scene->actors[POLICY].ledger, error);
+}
+
 static enum vc_status estimate_model(struct scene *scene, int model, struct vc_error *error)
 {
 	struct vc_request request;
 
 	scene->actors[model].exists = true;
 	if (model == POLICY) {
-		request = *scene->policy;
-		request.roles = NULL;
-		return vc_estimate(&request, &scene->actors[model].ledger, error);
+		return estimate_policy(scene, error);
 	}
 	if (scene->policy->method == VC_METHOD_DETAILED && only_scores(model)) {
 		return estimate_reward_or_reference(scene, model, error);
@@ -378,7 +409,11 @@ enum vc_status vc_estimate_post_training(const struct vc_request *policy, struct
 {
 	struct scene scene = { .policy = policy };
 
-	for (int m = MODELS - 1; m >= 0; m--) {
+	if (policy->method == VC_METHOD_DETAILED && !policy->gpu) {
+		return vc_fail(error, VC_UNSUPPORTED, "hardware.gpus",
+		               "the detailed method needs a GPU (a name from the catalog)");
+	}
+	for (int m = 0; m < MODELS; m++) {
 		enum vc_status status = VC_OK;
 
 		if (m == POLICY || policy->roles[m].given) {

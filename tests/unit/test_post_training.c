@@ -5,7 +5,8 @@
  * W = 2 P = 13,476,831,232 bytes. Four sequences of 2048 tokens, T = 8192. */
 static const uint64_t P = 6738415616, W = 13476831232;
 
-static const struct vc_gpu card = { .id = "card", .usable_bytes = 84987740160 };
+/* Large enough for everything at once, so that nothing is squeezed. */
+static const struct vc_gpu card = { .id = "card", .usable_bytes = 288000000000 };
 static struct vc_model model;
 static struct vc_role_request roles[VC_ROLE_COUNT];
 
@@ -179,6 +180,35 @@ static void the_rule_adds_everything(void **state)
 	assert_u64(ledger.recommended_bytes, ((ledger.total_bytes + 2000000000) * 12 + 9) / 10);
 }
 
+/* Where the card is nearly full, the policy's allocator keeps less idle. */
+static void the_others_leave_less_to_keep_idle(void **state)
+{
+	const struct vc_gpu small = { .id = "small", .usable_bytes = 84987740160 };
+	struct vc_request request = policy_of(VC_TRAINING_FULL);
+	struct vc_ledger ledger;
+
+	(void)state;
+	request.gpu = &small;
+	roles[VC_ROLE_REFERENCE].given = true;
+	ledger = ledger_of(&request);
+	/* 10 P at the step and 2 P of the reference leave 4 GB */
+	assert_true(12 * P < small.usable_bytes);
+	assert_true(phase(&ledger, "update-policy") <= small.usable_bytes);
+}
+
+static void the_detailed_method_needs_a_gpu(void **state)
+{
+	struct vc_request request = policy_of(VC_TRAINING_FULL);
+	struct vc_ledger ledger;
+	struct vc_error error;
+
+	(void)state;
+	request.gpu = NULL;
+	roles[VC_ROLE_REFERENCE].given = true;
+	assert_int_equal(vc_estimate(&request, &ledger, &error), VC_UNSUPPORTED);
+	assert_string_equal(error.field, "hardware.gpus");
+}
+
 static void only_training_has_models(void **state)
 {
 	struct vc_request request = policy_of(VC_TRAINING_FULL);
@@ -200,6 +230,8 @@ int main(void)
 		cmocka_unit_test(the_policy_generates_with_its_own_weights),
 		cmocka_unit_test(a_sleeping_engine_gives_its_memory_back),
 		cmocka_unit_test(the_rule_adds_everything),
+		cmocka_unit_test(the_others_leave_less_to_keep_idle),
+		cmocka_unit_test(the_detailed_method_needs_a_gpu),
 		cmocka_unit_test(only_training_has_models),
 	};
 
