@@ -597,7 +597,7 @@ const struct option_row option_table[] = {
 	  .letter = 'o',
 	  .kind = OPTION_TEXT,
 	  .group = GROUP_OUTPUT,
-	  .commands = ON_COMPARE,
+	  .commands = ON_JOBS | ON_LISTS | ON_IMPORT | ON_SCHEMA,
 	  .offset = AT(output),
 	  .value = "FILE",
 	  .completion = COMPLETE_FILES,
@@ -644,7 +644,8 @@ const struct option_row option_table[] = {
 const struct option_rule option_rules[] = {
 	/* the form of the output: one at a time, and with --csv one table */
 	{ ON_ALL, "json csv markdown github", .excludes = "json csv markdown github" },
-	{ ON_PLAN | ON_CHECK, "quiet", .excludes = "json csv markdown github explain layouts" },
+	{ ON_PLAN | ON_CHECK, "quiet",
+	  .excludes = "json csv markdown github explain layouts output" },
 	{ ON_PLAN, "explain layouts mig instances", .with = "csv",
 	  .excludes = "explain layouts mig instances" },
 	{ ON_HELP, "man", .excludes = "completion" },

@@ -105,13 +105,13 @@ void config_fail(struct config *config, const char *names, const char *format, .
 	if (config_failed(config)) {
 		return;
 	}
-	find(config, names, &name, &length);
 	*config->error = (struct vc_error){ .status = VC_INVALID };
-	snprintf(config->error->field, sizeof config->error->field, "%s%.*s", config->prefix,
-	         (int)length, name);
 	va_start(args, format);
 	vsnprintf(config->error->message, sizeof config->error->message, format, args);
 	va_end(args);
+	find(config, names, &name, &length);
+	snprintf(config->error->field, sizeof config->error->field, "%s%.*s", config->prefix,
+	         (int)length, name);
 }
 
 static const char *type_name(const cJSON *item)

@@ -33,6 +33,36 @@ for command in "compare llama-2-7b -o" "check llama-2-7b --max-memory 80GB --qui
 	[ -c "$scratch/device" ] || fail "$command DEVICE: it was replaced"
 done
 
+# A disk that is full and a program that is stopped leave neither the file nor a part of it.
+mkdir "$scratch/folder"
+mkfifo "$scratch/in"
+for command in "compare llama-2-7b" "plan llama-2-7b" "plan llama-2-7b --json" \
+	"check llama-2-7b --gpu T4" "check llama-2-7b --gpu T4 --markdown" "schema" "import llama-2-7b"; do
+	(
+		trap '' XFSZ
+		ulimit -f 0
+		"$program" $command -o "$scratch/folder/out" 2>/dev/null
+		[ $? -eq 2 ]
+	) || fail "$command -o FILE, no room: not status 2"
+	[ -z "$(ls "$scratch/folder")" ] || fail "$command -o FILE, no room: left $(ls "$scratch/folder")"
+	"$program" $command -o "$scratch/folder/out" 2>"$scratch/errors"
+	[ $? -le 1 ] || fail "$command -o FILE: status 2"
+	"$program" $command >"$scratch/printed" 2>/dev/null
+	cmp "$scratch/printed" "$scratch/folder/out" || fail "$command -o FILE: another text"
+	rm "$scratch/folder/out"
+done
+for command in "plan -" "check - --gpu T4"; do
+	"$program" $command -o "$scratch/folder/out" <"$scratch/in" &
+	exec 3>"$scratch/in"
+	while [ -z "$(ls "$scratch/folder")" ]; do
+		sleep 0.1
+	done
+	kill -TERM $!
+	wait $!
+	exec 3>&-
+	[ -z "$(ls "$scratch/folder")" ] || fail "$command, stopped: left $(ls "$scratch/folder")"
+done
+
 # The reader is gone before the program starts, and a signal is not what ends it.
 mkfifo "$scratch/pipe"
 for command in "plan llama-2-7b" "gpus --json"; do
