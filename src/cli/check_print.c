@@ -203,8 +203,23 @@ static void sarif_rules(struct json_writer *json)
 	json_close(json, ']');
 }
 
+/* A path as a URI reference (RFC 3986): what is no letter, digit or one of -._~/ is escaped. */
+static void uri_of(const char *path, char *to, size_t size)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                            "0123456789-._~/";
+
+	*to = '\0';
+	for (; *path; path++) {
+		text_append(to, size, strchr(plain, *path) ? "%c" : "%%%02X",
+		            (unsigned)(unsigned char)*path);
+	}
+}
+
 static void sarif_result(struct json_writer *json, const struct check_result *result)
 {
+	char uri[3 * 4096];
+
 	json_open(json, NULL, '{');
 	json_text(json, "ruleId", check_kind_name(result->kind));
 	json_text(json, "level", "error");
@@ -215,7 +230,8 @@ static void sarif_result(struct json_writer *json, const struct check_result *re
 	json_open(json, NULL, '{');
 	json_open(json, "physicalLocation", '{');
 	json_open(json, "artifactLocation", '{');
-	json_text(json, "uri", result->spec);
+	uri_of(result->spec, uri, sizeof uri);
+	json_text(json, "uri", uri);
 	json_close(json, '}');
 	json_close(json, '}');
 	json_close(json, '}');
