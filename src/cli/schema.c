@@ -158,9 +158,10 @@ static void write_value(struct schema *schema, const struct schema_field *field)
 		write_type(json, "object", field->nullable);
 		break;
 	case SCHEMA_TEXTS:
+	case SCHEMA_COUNTS:
 		write_type(json, "array", field->nullable);
 		json_open(json, "items", '{');
-		json_text(json, "type", "string");
+		json_text(json, "type", field->type == SCHEMA_TEXTS ? "string" : "integer");
 		json_close(json, '}');
 		break;
 	}

@@ -12,7 +12,8 @@ enum schema_type {
 	SCHEMA_NUMBER,
 	SCHEMA_FLAG,
 	SCHEMA_ANYTHING, /* an object whose members are not fixed */
-	SCHEMA_TEXTS     /* an array of texts */
+	SCHEMA_TEXTS,    /* an array of texts */
+	SCHEMA_COUNTS    /* an array of integers */
 };
 
 struct schema_field {
