@@ -3,7 +3,6 @@
 #include "calibration_file.h"
 #include "report.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +10,29 @@
 
 struct own_runs {
 	struct vc_measurements *measurements;
+	struct vc_residual *residuals;
 	struct vc_calibration calibration;
 };
 
 static void close_own_runs(struct own_runs *runs)
 {
 	if (runs) {
-		free((void *)(uintptr_t)runs->calibration.residuals);
+		free(runs->residuals);
 		vc_measurements_free(runs->measurements);
 		free(runs);
+	}
+}
+
+/* A plan has a note of it; the others would leave it unsaid. */
+static void state_own_runs(const struct session *session)
+{
+	const struct arguments *arguments = session->arguments;
+
+	if (arguments->command->bit != ON_PLAN && !arguments->quiet) {
+		fprintf(stderr,
+		        "vramcalc %s: %s: the detailed method is shifted by %u own measurements\n",
+		        arguments->command->name, arguments->calibration,
+		        (unsigned)session->own_runs->measurements->measurements_count);
 	}
 }
 
@@ -38,11 +51,14 @@ static bool open_own_runs(struct session *session)
 		report_errors(&errors);
 		return false;
 	}
-	runs->calibration.residuals = vc_residuals(runs->measurements, &runs->calibration.count);
-	if (!runs->calibration.residuals) {
+	runs->residuals = vc_residuals(runs->measurements, &runs->calibration.count);
+	runs->calibration.residuals = runs->residuals;
+	if (!runs->residuals) {
 		report_no_memory();
+		return false;
 	}
-	return runs->calibration.residuals != NULL;
+	state_own_runs(session);
+	return true;
 }
 
 /* ---- The catalog --------------------------------------------------------------------------- */

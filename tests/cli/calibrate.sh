@@ -46,7 +46,8 @@ grep -q '"code": "calibrated"' "$scratch/json" || fail "a note says so"
 grep -q '"formula": "said × residual"' "$scratch/json" || fail "the formula says so"
 for command in check solve advise; do
 	"$program" "$command" llama-3-8b --engine vllm --gpu a100-80gb-sxm --method detailed \
-		--calibration "$file" >"$scratch/with"
+		--calibration "$file" >"$scratch/with" 2>"$scratch/stated"
+	grep -q 'shifted by 8 own measurements' "$scratch/stated" || fail "$command does not state it"
 	"$program" "$command" llama-3-8b --engine vllm --gpu a100-80gb-sxm --method detailed \
 		>"$scratch/without"
 	[ "$command" = advise ] || ! cmp -s "$scratch/with" "$scratch/without" ||

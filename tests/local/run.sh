@@ -5,7 +5,7 @@
 # UPDATE_GOLDEN=1 rewrites it.
 set -eu
 program=$1
-export LD_LIBRARY_PATH=$2 LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nonexistent
+export LD_LIBRARY_PATH="$2" LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nonexistent
 unset NO_COLOR COLUMNS LC_CTYPE VRAMCALC_SYSFS || true
 expected=$(dirname "$0")/expected.txt
 got=$(mktemp)
