@@ -766,6 +766,8 @@ struct vc_line {
 	uint64_t bytes;
 	const char *formula; /* in the names of the inputs: "P × b" */
 	const char *role;    /* whose: "policy", "reference", ...; NULL: there is one model only */
+	/* Holds 95 % of what was measured of this component; both 0: too little was measured. */
+	uint64_t low_bytes, high_bytes;
 	uint32_t input_count;
 	struct vc_input inputs[VC_MAX_INPUTS];
 };

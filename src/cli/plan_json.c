@@ -115,6 +115,29 @@ static void write_derivation(struct json_writer *json, const struct vc_line *lin
 	json_close(json, '}');
 }
 
+/* Of lines without a range of their own, the bytes count. */
+static void write_range(struct json_writer *json, const struct vc_line *lines, uint32_t count,
+                        enum vc_component component)
+{
+	uint64_t low = 0, high = 0;
+	bool known = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct vc_line *line = &lines[i];
+		bool ranged = line->high_bytes > 0;
+
+		if (line->component == component) {
+			known |= ranged;
+			low += ranged ? line->low_bytes : line->bytes;
+			high += ranged ? line->high_bytes : line->bytes;
+		}
+	}
+	if (known) {
+		json_u64(json, "low_bytes", low);
+		json_u64(json, "high_bytes", high);
+	}
+}
+
 /* The lines of one component, of which there is more than one. */
 static void write_parts(struct json_writer *json, const struct vc_line *lines, uint32_t count,
                         enum vc_component component)
@@ -160,6 +183,7 @@ static void write_lines(struct json_writer *json, const struct vc_line *lines, u
 		json_open(json, NULL, '{');
 		json_text(json, "name", vc_component_name(component));
 		json_u64(json, "bytes", bytes);
+		write_range(json, lines, count, component);
 		if (all == 1) {
 			if (lines[i].role) {
 				json_text(json, "role", lines[i].role);

@@ -133,7 +133,7 @@ bool plan_remark(const struct plan *plan, enum byte_unit unit, size_t index, cha
 
 void plan_formula(const struct vc_line *line, enum byte_unit unit, char to[PLAN_TEXT])
 {
-	char numbers[512], quantity[64], bytes[32];
+	char numbers[512], quantity[64], bytes[32], low[64], high[64];
 
 	*to = '\0';
 	formula_render(numbers, sizeof numbers, line);
@@ -148,5 +148,10 @@ void plan_formula(const struct vc_line *line, enum byte_unit unit, char to[PLAN_
 	text_append(to, PLAN_TEXT, " = %s B", bytes);
 	if (unit != UNIT_B) {
 		text_append(to, PLAN_TEXT, " (%s)", quantity);
+	}
+	if (line->high_bytes > 0) {
+		format_quantity(low, sizeof low, line->low_bytes, unit, ROUND_NEAREST);
+		format_quantity(high, sizeof high, line->high_bytes, unit, ROUND_NEAREST);
+		text_append(to, PLAN_TEXT, ", measured within %s to %s", low, high);
 	}
 }

@@ -48,6 +48,13 @@ static void widen(struct estimate *e, uint64_t below, uint64_t above)
 	e->high_bytes = sat_add(e->high_bytes, above);
 }
 
+/* Of one line. */
+static void widen_line(struct estimate *e, struct vc_line *line, uint64_t below, uint64_t above)
+{
+	vc_line_range(line, below, above);
+	widen(e, below, above);
+}
+
 static void add_weights(struct estimate *e)
 {
 	const struct llamacpp_job *job = e->job;
@@ -63,8 +70,9 @@ static void add_weights(struct estimate *e)
 	vc_line_input(line, "layers", e->share.layers);
 	vc_line_input(line, "of", job->stack->layers);
 	vc_line_input(line, "file", job->weights.total_bytes);
-	widen(e, sat_add(sat_scale_up(bytes, spread.below, MILLION), job->charged_table_bytes),
-	      sat_scale_up(bytes, spread.above, MILLION));
+	widen_line(e, line,
+	           sat_add(sat_scale_up(bytes, spread.below, MILLION), job->charged_table_bytes),
+	           sat_scale_up(bytes, spread.above, MILLION));
 }
 
 static void add_caches(struct estimate *e)
@@ -90,10 +98,13 @@ static void add_compute(struct estimate *e)
 {
 	const struct llamacpp_job *job = e->job;
 	uint64_t compute = e->share.compute_bytes, logits = e->share.logits_bytes;
+	uint64_t below = sat_scale_up(compute, COMPUTE_LOW_PPM, MILLION);
+	uint64_t above = sat_scale_up(compute, COMPUTE_HIGH_PPM, MILLION);
 	struct vc_line *line =
 	        add(e, VC_COMPONENT_ACTIVATIONS, sat_sub(compute, logits),
 	            "compute buffer: peak of ggml's allocator over a batch of n_ubatch tokens");
 
+	widen_line(e, line, below, above);
 	vc_line_input(line, "n_ubatch", job->run.tokens);
 	vc_line_input(line, "cells", job->run.cells);
 	vc_line_input(line, "flash attention", job->run.flash);
@@ -102,8 +113,6 @@ static void add_compute(struct estimate *e)
 		vc_line_input(line, "n_ubatch", job->run.outputs);
 		vc_line_input(line, "V", job->model->vocab_size);
 	}
-	widen(e, sat_scale_up(compute, COMPUTE_LOW_PPM, MILLION),
-	      sat_scale_up(compute, COMPUTE_HIGH_PPM, MILLION));
 }
 
 static void add_runtime(struct estimate *e)
@@ -116,12 +125,13 @@ static void add_runtime(struct estimate *e)
 		            "one layer's keys and values in 16 bits, for flash attention");
 
 		vc_line_input(line, "cells", e->job->run.cells);
-		widen(e, scratch / 2, 0);
+		widen_line(e, line, scratch / 2, 0);
 	}
-	add(e, VC_COMPONENT_FRAMEWORK, (uint64_t)RUNTIME_MIB * MIB,
-	    "context, kernels and cuBLAS of a process");
-	widen(e, (uint64_t)(RUNTIME_MIB - RUNTIME_LOW_MIB) * MIB,
-	      (uint64_t)(RUNTIME_HIGH_MIB - RUNTIME_MIB) * MIB);
+	widen_line(e,
+	           add(e, VC_COMPONENT_FRAMEWORK, (uint64_t)RUNTIME_MIB * MIB,
+	               "context, kernels and cuBLAS of a process"),
+	           (uint64_t)(RUNTIME_MIB - RUNTIME_LOW_MIB) * MIB,
+	           (uint64_t)(RUNTIME_HIGH_MIB - RUNTIME_MIB) * MIB);
 }
 
 /* Files may carry next-token layers, and a draft context beside the model's own: not counted, but

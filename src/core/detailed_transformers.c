@@ -358,19 +358,48 @@ static uint64_t share(uint64_t bytes, uint64_t thousandths)
 	return sat_scale_up(bytes, thousandths, 1000);
 }
 
+struct thousandths {
+	uint64_t below, above;
+};
+
 /* Quantized kernels keep a few MiB a layer that no part accounts for. */
+static struct thousandths weights_spread(const struct estimate *e)
+{
+	return e->request->workload.quantization ? (struct thousandths){ 12, 45 }
+	                                         : (struct thousandths){ 4, 8 };
+}
+
+static struct thousandths working_spread(const struct estimate *e)
+{
+	return (struct thousandths){ e->version.major > 0 ? 60 : 900, 60 };
+}
+
+static void set_line_ranges(const struct estimate *e, struct vc_ledger *ledger)
+{
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		struct vc_line *line = &ledger->lines[i];
+		bool weights = line->component == VC_COMPONENT_WEIGHTS;
+		bool working = line->component == VC_COMPONENT_ACTIVATIONS ||
+		               line->component == VC_COMPONENT_LOGITS;
+		struct thousandths spread = weights ? weights_spread(e) : working_spread(e);
+
+		if (weights || working) {
+			vc_line_range(line, share(line->bytes, spread.below),
+			              share(line->bytes, spread.above));
+		}
+	}
+}
+
 static void set_range(const struct estimate *e, uint64_t total, struct vc_ledger *ledger)
 {
 	const struct phase *p = &e->phases[e->peak];
-	bool quantized = e->request->workload.quantization != NULL;
 	bool versioned = e->version.major > 0;
 	uint64_t cache = sat_add(p->cache, p->state);
-	uint64_t low = share(e->weights, quantized ? 12 : 4),
-	         high = share(e->weights, quantized ? 45 : 8);
-	uint64_t working = sat_add(p->activations, p->logits);
+	struct thousandths weights = weights_spread(e), working = working_spread(e);
+	uint64_t moment = sat_add(p->activations, p->logits);
+	uint64_t low = sat_add(share(e->weights, weights.below), share(moment, working.below));
+	uint64_t high = sat_add(share(e->weights, weights.above), share(moment, working.above));
 
-	low = sat_add(low, share(working, versioned ? 60 : 900));
-	high = sat_add(high, share(working, 60));
 	low = sat_add(low, uncounted_bytes(e));
 	if (e->request->engine.version.major == 0) {
 		/* other versions' layers keep more copies */
@@ -399,6 +428,7 @@ enum vc_status vc_estimate_transformers(const struct vc_request *request, struct
 	}
 	total = write_ledger(&e, ledger);
 	note_assumptions(&e, ledger);
+	set_line_ranges(&e, ledger);
 	set_range(&e, total, ledger);
 	return VC_OK;
 }

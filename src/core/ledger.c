@@ -39,6 +39,12 @@ struct vc_line *vc_ledger_add_host(struct vc_ledger *ledger, enum vc_component c
 	            component, bytes, formula);
 }
 
+void vc_line_range(struct vc_line *line, uint64_t below, uint64_t above)
+{
+	line->low_bytes = sat_sub(line->bytes, below);
+	line->high_bytes = sat_add(line->bytes, above);
+}
+
 void vc_line_ratio(struct vc_line *line, const char *name, uint64_t value, uint64_t divisor)
 {
 	if (line->input_count < VC_MAX_INPUTS) {
@@ -89,14 +95,24 @@ static uint64_t sum(const struct vc_line *lines, uint32_t count)
 	return total;
 }
 
+static bool ranges_ok(const struct vc_ledger *ledger)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		total = sat_add(total, ledger->lines[i].high_bytes);
+	}
+	return sat_ok(total);
+}
+
 enum vc_status vc_ledger_finish(struct vc_ledger *ledger, struct vc_error *error)
 {
 	ledger->total_bytes = sum(ledger->lines, ledger->line_count);
 	ledger->host.total_bytes = sum(ledger->host.lines, ledger->host.line_count);
-	if (!sat_ok(ledger->total_bytes) || !sat_ok(ledger->host.total_bytes) ||
-	    !sat_ok(ledger->low_bytes) || !sat_ok(ledger->high_bytes) ||
-	    !sat_ok(ledger->recommended_bytes) || !sat_ok(ledger->need_bytes) ||
-	    !sat_ok(ledger->need_expected_bytes)) {
+	if (!ranges_ok(ledger) || !sat_ok(ledger->total_bytes) ||
+	    !sat_ok(ledger->host.total_bytes) || !sat_ok(ledger->low_bytes) ||
+	    !sat_ok(ledger->high_bytes) || !sat_ok(ledger->recommended_bytes) ||
+	    !sat_ok(ledger->need_bytes) || !sat_ok(ledger->need_expected_bytes)) {
 		return vc_fail(error, VC_OVERFLOW, "",
 		               "the estimate exceeds 2^63-1 bytes (a model, batch and length "
 		               "that stay below it)");
