@@ -3,14 +3,15 @@
 
     tests/bench/stream.py build/vramcalc                 # the stream
     tests/bench/stream.py build/vramcalc --lines 1000000 # as many specs
-    tests/bench/stream.py build/vramcalc --peer 'accelerate estimate-memory CONFIG --dtypes float16'
-    tests/bench/stream.py build/vramcalc --gguf FILE --peer 'gguf-parser --path FILE'
+    tests/bench/stream.py build/vramcalc --peer 'python3 tests/bench/accelerate_estimate.py CONFIG'
+    tests/bench/stream.py build/vramcalc --gguf FILE --peer './parser FILE'
 
 Prints lines a second of processor time by both methods, for one model and for an architecture that
 changes from line to line; the largest memory, which includes what this script hands on; and the exponent b of time = a x size^b over lines,
 variations and layers (1: linear). A peer is run as often as this program, in turns, for one estimate
-from start to end; its time is given as a ratio. Peers that install from a registry: accelerate and
-hf-mem (PyPI), gguf-parser-go (github.com/gpustack, Go).
+from start to end; its time is given as a ratio. Peers that install from a registry and work without
+the hub: accelerate (PyPI), and a program of a few lines around github.com/gpustack/gguf-parser-go (Go);
+hf-mem (PyPI) asks the hub for every model, so its time would be the network's.
 """
 import argparse
 import json
