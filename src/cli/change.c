@@ -26,10 +26,25 @@ static void name_text(char to[CHANGE_TEXT], const char *name)
 	snprintf(to, CHANGE_TEXT, "%s", name);
 }
 
+/* What a spec that states only parameters, or only a shape, does not say. */
+static void known_text(char to[CHANGE_TEXT], uint64_t value)
+{
+	if (value) {
+		count_text(to, value);
+	} else {
+		name_text(to, "not given");
+	}
+}
+
 #define COUNT_GETTER(name, member)                                                                 \
 	static void name(const struct vc_request *request, char to[CHANGE_TEXT])                   \
 	{                                                                                          \
 		count_text(to, request->member);                                                   \
+	}
+#define KNOWN_GETTER(name, member)                                                                 \
+	static void name(const struct vc_request *request, char to[CHANGE_TEXT])                   \
+	{                                                                                          \
+		known_text(to, request->member);                                                   \
 	}
 #define NAME_GETTER(name, text)                                                                    \
 	static void name(const struct vc_request *request, char to[CHANGE_TEXT])                   \
@@ -37,7 +52,7 @@ static void name_text(char to[CHANGE_TEXT], const char *name)
 		name_text(to, text);                                                               \
 	}
 
-COUNT_GETTER(get_params, model->params)
+KNOWN_GETTER(get_params, model->params)
 COUNT_GETTER(get_batch, workload.batch_size)
 COUNT_GETTER(get_length, workload.sequence_length)
 COUNT_GETTER(get_concurrency, workload.concurrency)
@@ -48,9 +63,9 @@ COUNT_GETTER(get_pipeline, parallelism.pipeline)
 COUNT_GETTER(get_context, parallelism.context)
 COUNT_GETTER(get_zero, parallelism.zero_stage)
 COUNT_GETTER(get_utilization, engine.gpu_memory_utilization_ppm)
-COUNT_GETTER(get_layers, model->stacks[0].layers)
-COUNT_GETTER(get_hidden, model->stacks[0].hidden_size)
-COUNT_GETTER(get_vocab, model->vocab_size)
+KNOWN_GETTER(get_layers, model->stacks[0].layers)
+KNOWN_GETTER(get_hidden, model->stacks[0].hidden_size)
+KNOWN_GETTER(get_vocab, model->vocab_size)
 NAME_GETTER(get_task, name_of_task(request->workload.task))
 NAME_GETTER(get_precision, vc_dtype_info(request->workload.precision)->name)
 NAME_GETTER(get_kv_precision, vc_dtype_info(request->workload.kv_cache_precision)->name)
@@ -58,7 +73,7 @@ NAME_GETTER(get_method, name_of_training_method(request->training.method))
 NAME_GETTER(get_optimizer, vc_optimizer_info(request->training.optimizer)->name)
 NAME_GETTER(get_checkpointing, name_of_checkpointing(request->training.gradient_checkpointing))
 NAME_GETTER(get_engine, vc_engine_name(request->engine.name))
-NAME_GETTER(get_family, request->model->family)
+NAME_GETTER(get_family, *request->model->family ? request->model->family : "not given")
 NAME_GETTER(get_quantization,
             request->workload.quantization ? request->workload.quantization->name : "none")
 
