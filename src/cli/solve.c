@@ -7,6 +7,7 @@
 #include "session.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void print_json(const struct output *out, const struct vc_gpu *gpu,
                        enum vc_solve_field field, const struct vc_solution *solution)
@@ -31,12 +32,17 @@ static void print_json(const struct output *out, const struct vc_gpu *gpu,
 static void print_text(struct output *out, const struct vc_gpu *gpu, const struct vc_model *model,
                        enum vc_solve_field field, const struct vc_solution *solution)
 {
-	char at[64], next[64], limit[64], line[512] = "";
+	char at[64], next[64], limit[64], above[64], line[512] = "";
 	const char *name = vc_solve_field_name(field);
 
 	format_quantity(at, sizeof at, solution->bytes_at_value, out->unit, ROUND_UP);
 	format_quantity(next, sizeof next, solution->bytes_at_next, out->unit, ROUND_UP);
 	format_quantity(limit, sizeof limit, solution->limit_bytes, out->unit, ROUND_DOWN);
+	format_quantity(above, sizeof above, solution->limit_bytes, out->unit, ROUND_UP);
+	if (solution->value > 0 && strcmp(at, above) == 0) {
+		/* what fits never reads as more than there is */
+		format_quantity(at, sizeof at, solution->bytes_at_value, out->unit, ROUND_DOWN);
+	}
 	if (solution->value == 0) {
 		text_append(line, sizeof line,
 		            "%s: none fits: the smallest needs %s, %s offers %s.", name, at,

@@ -387,6 +387,14 @@ enum vc_status vc_estimate_rule(const struct vc_request *request, struct vc_ledg
 	if (request->workload.task == VC_TASK_TRAINING) {
 		note_training(&rule);
 	}
+	if (request->workload.task == VC_TASK_TRAINING &&
+	    request->training.method == VC_TRAINING_QLORA &&
+	    rule.weight_dtype == request->workload.precision) {
+		vc_ledger_note(ledger, "qlora-not-quantized",
+		               "workload.quantization is not given: the rule counts the frozen "
+		               "weights in the precision; QLoRA usually holds them as bnb-nf4-dq.",
+		               NULL);
+	}
 	finish_totals(&rule, share);
 	vc_note_size_class(ledger, request->workload.task, rule.params);
 	return vc_ledger_finish(ledger, error);
