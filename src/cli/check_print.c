@@ -233,6 +233,10 @@ static void sarif_result(struct json_writer *json, const struct check_result *re
 	uri_of(result->spec, uri, sizeof uri);
 	json_text(json, "uri", uri);
 	json_close(json, '}');
+	/* readers show a result at a line; this one is about the whole file */
+	json_open_line(json, "region", '{');
+	json_u64(json, "startLine", 1);
+	json_close(json, '}');
 	json_close(json, '}');
 	json_close(json, '}');
 	json_close(json, ']');

@@ -5,11 +5,13 @@ usage: reports.py PROGRAM
 
 JUnit XML: the elements and attributes that Jenkins' xunit plugin and GitLab document. SARIF: the
 parts of the OASIS standard 2.1.0 that the file uses, with what its sections require; a URI is one by
-RFC 3986. The names of the specs are made to hurt.
+RFC 3986. The names of the specs are made to hurt. Where junitparser (PyPI) and sarif-multitool (npm,
+@microsoft/sarif-multitool) are there, they read the files as well.
 """
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,7 +35,8 @@ def each(item):
 
 MESSAGE = thing(["text"], text=TEXT)                                            # 3.11
 LOCATION = thing(["physicalLocation"], physicalLocation=thing(                  # 3.28, 3.29
-    ["artifactLocation"], artifactLocation=thing(["uri"], uri=URI)))            # 3.4
+    ["artifactLocation", "region"], artifactLocation=thing(["uri"], uri=URI),   # 3.4
+    region=thing(["startLine"], startLine={"type": "integer", "minimum": 1})))  # 3.30
 RESULT = thing(["ruleId", "level", "message", "locations"], ruleId=TEXT,        # 3.27
                level={"enum": ["none", "note", "warning", "error"]}, message=MESSAGE,
                locations={"type": "array", "items": LOCATION, "maxItems": 1, "minItems": 1})
@@ -65,6 +68,14 @@ def junit(path, specs):
             check(child.tag, child.tag in ("failure", "error") and child.get("message"))
             check(child.tag, set(child.attrib) == {"message", "type"})
     check("names", {case.get("classname") for case in cases} == set(specs))
+    try:
+        import junitparser
+    except ImportError:
+        print("junitparser: not there")
+        return
+    (read,) = junitparser.JUnitXml.fromfile(path)
+    check("junitparser", (read.tests, read.failures) == (len(cases), len(suite.findall("testcase/failure"))))
+    print("junitparser: reads it")
 
 
 def sarif(path, failed):
@@ -77,7 +88,14 @@ def sarif(path, failed):
         check("ruleId", result["ruleId"] in rules)
         uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         named.add(urllib.parse.unquote(uri))
+        check("region", result["locations"][0]["physicalLocation"]["region"]["startLine"] == 1)
     check("uris", named == set(failed))
+    tool = shutil.which("sarif-multitool")  # npm: @microsoft/sarif-multitool
+    if tool:
+        done = subprocess.run([tool, "validate", path], capture_output=True, check=False, text=True,
+                              env={**os.environ, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"})
+        check(done.stdout, done.returncode == 0 and "): error " not in done.stdout)
+    print("sarif-multitool:", "no error" if tool else "not there")
 
 
 def github(output, failed):
