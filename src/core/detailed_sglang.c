@@ -244,7 +244,7 @@ enum vc_status vc_estimate_sglang(const struct vc_request *request, struct vc_le
 	struct sglang sglang = { .request = request };
 	struct cache_traits traits = { .block_tokens = 1,
 		                       .latent_multiple = 1,
-		                       .encoder_in_pool = true };
+		                       .encoder = ENCODER_IN_POOL };
 	struct serving_cache cache;
 
 	(void)error;

@@ -28,9 +28,10 @@ enum vc_status vc_estimate_tgi(const struct vc_request *request, struct vc_ledge
 	};
 	static const struct forward_traits forward_traits = { .hidden_copies = 4,
 		                                              .element_bytes = 2 };
+	/* custom_modeling/flash_mllama.py: projected states of the images stay with the batch */
 	struct cache_traits cache_traits = { .block_tokens = 16,
 		                             .latent_multiple = 1,
-		                             .encoder_in_pool = true };
+		                             .encoder = ENCODER_OUTSIDE };
 	struct forward_widths widths = forward_widths(request);
 	struct serving_parts parts = { .budget_ppm = BUDGET_PPM, .spread_ppm = 70000 };
 	struct serving_cache cache;
@@ -54,6 +55,9 @@ enum vc_status vc_estimate_tgi(const struct vc_request *request, struct vc_ledge
 	        device_communication_bytes(request->gpu, request->parallelism.tensor);
 	parts.budget_bytes = device_usable_bytes(request->gpu) / 1000000 * BUDGET_PPM;
 	serving_cache_init(&cache, request, parts.weights.range, &cache_traits);
+	parts.outside_bytes =
+	        sat_mul3(sat_mul(request->workload.batch_size, request->workload.concurrency),
+	                 cache.encoder_tokens, sat_mul(2, widths.hidden));
 	serving_finish(request, &parts, &cache, ledger);
 	return VC_OK;
 }

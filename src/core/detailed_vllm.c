@@ -292,7 +292,7 @@ static void set_cache(struct vllm *vllm, struct serving_cache *cache)
 		.block_tokens = 16,
 		.hybrid = vllm->v1 && vllm_property(vllm, VLLM_HYBRID_CACHE),
 		/* V0's block tables cover all layers: an image's tokens take whole blocks. */
-		.encoder_in_pool = !vllm->v1,
+		.encoder = vllm->v1 ? ENCODER_APART : ENCODER_IN_POOL,
 		.latent_expanded = !latent_cache,
 		/* V0's kernels want entries of whole 128 elements: 576 become 640. */
 		.latent_multiple = vllm->v1 ? 1 : 128,

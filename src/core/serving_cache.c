@@ -107,8 +107,10 @@ static void add_mixer(struct serving_cache *cache, const struct vc_mixer *m,
 {
 	struct cache_spec spec = mixer_spec(m, request, &cache->traits, hidden);
 
-	if (cache->traits.encoder_in_pool && spec.encoder_tokens > 0) {
-		cache->pool_tokens = spec.encoder_tokens;
+	if (cache->traits.encoder != ENCODER_APART && spec.encoder_tokens > 0) {
+		cache->encoder_tokens = spec.encoder_tokens;
+		cache->pool_tokens =
+		        cache->traits.encoder == ENCODER_IN_POOL ? spec.encoder_tokens : 0;
 		spec.encoder_tokens = 0;
 	}
 	add_spec(cache, &spec);

@@ -8,14 +8,21 @@ enum {
 	MAX_CACHE_SPECS = VC_MAX_KINDS * VC_MAX_MIXERS
 };
 
+/* Where an encoder's tokens are kept. */
+enum encoder_place {
+	ENCODER_APART,   /* cross-attention layers cache them, and nothing else */
+	ENCODER_IN_POOL, /* in slots of the pool, which every layer has */
+	ENCODER_OUTSIDE  /* not cached: keys and values are made anew in each step */
+};
+
 /* How an engine pages. */
 struct cache_traits {
 	uint32_t block_tokens;    /* 16 in vLLM, 1 in SGLang */
 	bool hybrid;              /* sliding and recurrent layers get pools of their own size */
 	uint32_t latent_multiple; /* latent entries are padded to so many elements; 1: not */
 	uint32_t sliding_ppm;     /* share of a pool's tokens that sliding layers hold; 0: all */
-	bool encoder_in_pool;     /* an encoder's tokens take slots of every layer */
-	bool latent_expanded;     /* keys and values of every head are cached instead */
+	enum encoder_place encoder;
+	bool latent_expanded;                /* keys and values of every head are cached instead */
 	uint32_t draft_layers, draft_tokens; /* speculative decoding */
 	uint64_t max_num_batched_tokens;     /* a sliding layer also holds a step's new tokens */
 };
@@ -34,11 +41,12 @@ struct serving_cache {
 	struct cache_traits traits;
 	uint32_t spec_count;
 	struct cache_spec specs[MAX_CACHE_SPECS];
-	uint64_t token_bytes;  /* over all layers, windows ignored */
-	uint64_t pool_tokens;  /* of an encoder, beside each sequence's own */
-	uint64_t group_layers; /* layers that one block of the pool serves */
-	uint64_t page_bytes;   /* of one layer's block */
-	uint64_t page_tokens;  /* of a full-attention layer's block */
+	uint64_t token_bytes;    /* over all layers, windows ignored */
+	uint64_t encoder_tokens; /* of a sequence, where they are not kept apart */
+	uint64_t pool_tokens;    /* of them, in the pool beside each sequence's own */
+	uint64_t group_layers;   /* layers that one block of the pool serves */
+	uint64_t page_bytes;     /* of one layer's block */
+	uint64_t page_tokens;    /* of a full-attention layer's block */
 };
 
 void serving_cache_init(struct serving_cache *cache, const struct vc_request *request,

@@ -176,10 +176,15 @@ static void test_cross_attention(void **state)
 	/* one block table: the encoder's tokens take slots of all eight caches */
 	traits = (struct cache_traits){ .block_tokens = 1,
 		                        .latent_multiple = 1,
-		                        .encoder_in_pool = true };
+		                        .encoder = ENCODER_IN_POOL };
 	cache_of(&cache, &traits, 1);
 	assert_u64(serving_cache_bytes(&cache, 448, 1), (448 + 1500) * 8 * 1536);
 	assert_u64(serving_cache_tokens(&cache, 8 * 1536 * 5000, 448), 5000);
+	/* slots of all eight caches for the sequence, none for the encoder */
+	traits.encoder = ENCODER_OUTSIDE;
+	cache_of(&cache, &traits, 1);
+	assert_u64(cache.encoder_tokens, 1500);
+	assert_u64(serving_cache_bytes(&cache, 448, 1), 448 * 8 * 1536);
 }
 
 int main(void)
