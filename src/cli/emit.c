@@ -103,7 +103,8 @@ static void find_model(struct emit_job *job)
 		source = strchr(name, '/') ? name : "MODEL";
 		length = strlen(source);
 	}
-	if (length >= sizeof job->model || has_control(source)) {
+	/* and a program would take a leading dash for an option */
+	if (length >= sizeof job->model || has_control(source) || *source == '-') {
 		source = "MODEL";
 		length = strlen(source);
 	}
@@ -229,6 +230,13 @@ enum exit_status emit_plan(FILE *file, const struct plan *plan, size_t target)
 
 	if (!suits(target, task)) {
 		return refuse_task(target, task);
+	}
+	if (plan->arguments->mig && targets[target].file != emit_kubernetes) {
+		fprintf(stderr,
+		        "vramcalc plan: --emit %s: cannot ask for a slice (--mig goes with --emit "
+		        "kubernetes)\n",
+		        targets[target].name);
+		return EXIT_WRONG_INPUT;
 	}
 	if (!plan_best(plan)) {
 		fprintf(stderr,

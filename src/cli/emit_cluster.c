@@ -80,6 +80,7 @@ bool emit_slurm(struct emit_job *job, FILE *file)
 	        "#SBATCH --mem=%" PRIu64 "G\n",
 	        name, job->nodes, job->node_gpus, host_gib(job));
 	emit_heading(job, file);
+	emit_host_note(job, file);
 	emit_comment(file,
 	             "Ask for this GPU as your site names it: --constraint, or "
 	             "--gpus-per-node=TYPE:%u",
@@ -253,6 +254,9 @@ bool emit_kubernetes(struct emit_job *job, FILE *file)
 	}
 	job_name(job, name);
 	emit_heading(job, file);
+	if (job->plan->arguments->mig) {
+		emit_comment(file, "of which it takes one slice, %s", resource);
+	}
 	emit_host_note(job, file);
 	if (strcmp(image_of(job), "IMAGE") == 0) {
 		emit_comment(file, "IMAGE: a container with %s",
