@@ -21,7 +21,7 @@ struct schema {
 };
 
 static void write_value(struct schema *schema, const struct schema_field *field);
-static void write_object(struct schema *schema, const char *prefix, size_t length);
+static void write_members(struct schema *schema, const char *path, size_t length);
 
 static void write_type(struct json_writer *json, const char *type, bool nullable)
 {
@@ -77,10 +77,25 @@ static void write_section(struct schema *schema, const char *path, size_t length
 	if (array) {
 		json_text(&schema->json, "type", "array");
 		json_open(&schema->json, "items", '{');
-		write_object(schema, path, length + 3);
+		json_text(&schema->json, "type", "object");
+		write_members(schema, path, length + 3);
 		json_close(&schema->json, '}');
 	} else {
-		write_object(schema, path, length + 1);
+		json_text(&schema->json, "type", "object");
+		write_members(schema, path, length + 1);
+	}
+}
+
+/* The properties of an object that has a field of its own, as one that may be null has. */
+static void write_members_of(struct schema *schema, const char *path, size_t length)
+{
+	for (size_t i = 0; i < schema->count; i++) {
+		const char *member = schema->fields[i].path;
+
+		if (starts_with(member, path, length) && member[length] == '.') {
+			write_members(schema, member, length + 1);
+			return;
+		}
 	}
 }
 
@@ -94,6 +109,7 @@ static void write_property(struct schema *schema, size_t index, size_t length)
 	json_open(&schema->json, name, '{');
 	if (field->path[length + segment] == '\0') {
 		write_value(schema, field);
+		write_members_of(schema, field->path, length + segment);
 	} else {
 		write_section(schema, field->path, length + segment);
 	}
@@ -115,12 +131,12 @@ static void write_required(struct schema *schema, const char *prefix, size_t len
 	json_close(&schema->json, ']');
 }
 
-static void write_object(struct schema *schema, const char *prefix, size_t length)
+/* The properties of the object that the first bytes of a path name, its '.' or "[]." included. */
+static void write_members(struct schema *schema, const char *prefix, size_t length)
 {
 	char path[128];
 
 	snprintf(path, sizeof path, "%.*s", (int)length, prefix);
-	json_text(&schema->json, "type", "object");
 	json_open(&schema->json, "properties", '{');
 	for (size_t i = 0; i < schema->count; i++) {
 		if (starts_with(schema->fields[i].path, path, length) &&
@@ -154,7 +170,7 @@ static void write_value(struct schema *schema, const struct schema_field *field)
 	case SCHEMA_FLAG:
 		write_type(json, "boolean", field->nullable);
 		break;
-	case SCHEMA_ANYTHING:
+	case SCHEMA_OBJECT:
 		write_type(json, "object", field->nullable);
 		break;
 	case SCHEMA_TEXTS:
@@ -189,7 +205,8 @@ static void print_output(const struct output *out, const struct schema_output *o
 	snprintf(title, sizeof title, "vramcalc/%s/v1", output->name);
 	json_open(&schema.json, NULL, '{');
 	write_document(&schema, title);
-	write_object(&schema, "", 0);
+	json_text(&schema.json, "type", "object");
+	write_members(&schema, "", 0);
 	json_close(&schema.json, '}');
 }
 

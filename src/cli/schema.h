@@ -11,9 +11,10 @@ enum schema_type {
 	SCHEMA_INTEGER,
 	SCHEMA_NUMBER,
 	SCHEMA_FLAG,
-	SCHEMA_ANYTHING, /* an object whose members are not fixed */
-	SCHEMA_TEXTS,    /* an array of texts */
-	SCHEMA_COUNTS    /* an array of integers */
+	SCHEMA_OBJECT, /* its members are fields behind it; where there are none, they are not fixed
+	                */
+	SCHEMA_TEXTS,  /* an array of texts */
+	SCHEMA_COUNTS  /* an array of integers */
 };
 
 struct schema_field {

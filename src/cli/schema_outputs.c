@@ -18,6 +18,33 @@
 		.path = "schema", .type = SCHEMA_TEXT, .required = true, .constant = (name)        \
 	}
 
+/* A method's ledger at a path; the two share these fields. */
+#define LINES(p)                                                                                   \
+	MUST(p "[].name", SCHEMA_TEXT), MUST(p "[].bytes", SCHEMA_BYTES),                          \
+	        MUST(p "[].formula", SCHEMA_TEXT), MUST(p "[].inputs", SCHEMA_OBJECT),             \
+	        MAY(p "[].low_bytes", SCHEMA_BYTES), MAY(p "[].high_bytes", SCHEMA_BYTES),         \
+	        MAY(p "[].role", SCHEMA_TEXT), MAY(p "[].parts[].role", SCHEMA_TEXT),              \
+	        MAY(p "[].parts[].bytes", SCHEMA_BYTES), MAY(p "[].parts[].formula", SCHEMA_TEXT), \
+	        MAY(p "[].parts[].inputs", SCHEMA_OBJECT)
+#define LEDGER(p)                                                                                  \
+	MUST(p ".total_bytes", SCHEMA_BYTES), MUST(p ".recommended_bytes", SCHEMA_BYTES),          \
+	        MUST(p ".low_bytes", SCHEMA_BYTES), MUST(p ".high_bytes", SCHEMA_BYTES),           \
+	        MUST(p ".need_bytes", SCHEMA_BYTES), MUST(p ".gpus", SCHEMA_BYTES),                \
+	        LINES(p ".components"), MUST(p ".phases[].name", SCHEMA_TEXT),                     \
+	        MUST(p ".phases[].total_bytes", SCHEMA_BYTES),                                     \
+	        MUST(p ".host.total_bytes", SCHEMA_BYTES), LINES(p ".host.components")
+#define LAYOUT(p)                                                                                  \
+	MUST(p ".tensor", SCHEMA_BYTES), MUST(p ".pipeline", SCHEMA_BYTES),                        \
+	        MUST(p ".data", SCHEMA_BYTES), MUST(p ".zero_stage", SCHEMA_BYTES),                \
+	        MUST(p ".context", SCHEMA_BYTES), MUST(p ".expert", SCHEMA_BYTES)
+#define ADVISED_PLAN(p)                                                                            \
+	MUST(p ".steps[].measure", SCHEMA_TEXT), MUST(p ".steps[].set", SCHEMA_OBJECT),            \
+	        MUST(p ".steps[].saves_bytes", SCHEMA_BYTES),                                      \
+	        MUST(p ".steps[].cost", SCHEMA_TEXT),                                              \
+	        MUST_OR_NULL(p ".steps[].call", SCHEMA_TEXT), MUST(p ".gpu", SCHEMA_TEXT),         \
+	        MUST(p ".total_bytes", SCHEMA_BYTES), MUST(p ".need_bytes", SCHEMA_BYTES),         \
+	        MUST(p ".verdict", SCHEMA_TEXT)
+
 static const struct schema_field plan_fields[] = {
 	SCHEMA("vramcalc/plan/v1"),
 	MUST("vramcalc", SCHEMA_TEXT),
@@ -43,36 +70,29 @@ static const struct schema_field plan_fields[] = {
 	MUST("workload.concurrency", SCHEMA_BYTES),
 	MUST("workload.kv_cache_precision", SCHEMA_TEXT),
 	MUST("workload.attn_implementation", SCHEMA_TEXT),
-	MUST_OR_NULL("training", SCHEMA_ANYTHING),
+	MUST_OR_NULL("training", SCHEMA_OBJECT),
+	MUST("training.method", SCHEMA_TEXT),
+	MUST("training.optimizer", SCHEMA_TEXT),
+	MUST("training.optimizer_implementation", SCHEMA_TEXT),
+	MUST("training.optimizer_in_backward", SCHEMA_FLAG),
+	MUST("training.distributed_optimizer", SCHEMA_FLAG),
+	MUST("training.mixed_precision", SCHEMA_TEXT),
+	MUST_OR_NULL("training.adapter_precision", SCHEMA_TEXT),
+	MUST_OR_NULL("training.gradient_precision", SCHEMA_TEXT),
+	MUST("training.gradient_checkpointing", SCHEMA_TEXT),
+	MUST("training.loss_implementation", SCHEMA_TEXT),
+	MUST("training.compile", SCHEMA_FLAG),
+	MUST("training.gradient_accumulation", SCHEMA_BYTES),
+	MUST_OR_NULL("training.lora_rank", SCHEMA_BYTES),
 	MUST("method", SCHEMA_TEXT),
-	MUST("estimates.rule.total_bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.recommended_bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.low_bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.high_bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.need_bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.gpus", SCHEMA_BYTES),
-	MUST("estimates.rule.components[].name", SCHEMA_TEXT),
-	MUST("estimates.rule.components[].bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.components[].formula", SCHEMA_TEXT),
-	MUST("estimates.rule.components[].inputs", SCHEMA_ANYTHING),
-	MAY("estimates.rule.components[].parts[].bytes", SCHEMA_BYTES),
-	MAY("estimates.rule.components[].parts[].formula", SCHEMA_TEXT),
-	MAY("estimates.rule.components[].parts[].inputs", SCHEMA_ANYTHING),
-	MAY("estimates.rule.components[].role", SCHEMA_TEXT),
-	MUST("estimates.rule.phases[].name", SCHEMA_TEXT),
-	MUST("estimates.rule.phases[].total_bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.host.total_bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.host.components[].name", SCHEMA_TEXT),
-	MUST("estimates.rule.host.components[].bytes", SCHEMA_BYTES),
-	MUST("estimates.rule.host.components[].formula", SCHEMA_TEXT),
-	MUST("estimates.rule.host.components[].inputs", SCHEMA_ANYTHING),
-	MAY("estimates.rule.host.components[].parts[].bytes", SCHEMA_BYTES),
-	MAY("estimates.rule.host.components[].parts[].formula", SCHEMA_TEXT),
-	MAY("estimates.rule.host.components[].parts[].inputs", SCHEMA_ANYTHING),
-	MAY("estimates.rule.host.components[].role", SCHEMA_TEXT),
+	LEDGER("estimates.rule"),
 	MUST("estimates.rule.overhead_bytes", SCHEMA_BYTES),
 	MUST("estimates.rule.margin", SCHEMA_NUMBER),
-	MUST_OR_NULL("estimates.detailed", SCHEMA_ANYTHING),
+	MUST_OR_NULL("estimates.detailed", SCHEMA_OBJECT),
+	MUST("estimates.detailed.gpu", SCHEMA_TEXT),
+	MUST_OR_NULL("estimates.detailed.engine", SCHEMA_TEXT),
+	LAYOUT("estimates.detailed.layout"),
+	LEDGER("estimates.detailed"),
 	MUST("gpus[].rank", SCHEMA_BYTES),
 	MUST("gpus[].id", SCHEMA_TEXT),
 	MUST("gpus[].name", SCHEMA_TEXT),
@@ -86,17 +106,21 @@ static const struct schema_field plan_fields[] = {
 	MUST_OR_NULL("gpus[].gpus_needed", SCHEMA_BYTES),
 	MUST("gpus[].gpus", SCHEMA_BYTES),
 	MUST("gpus[].headroom_bytes", SCHEMA_INTEGER),
-	MUST("gpus[].layout.tensor", SCHEMA_BYTES),
-	MUST("gpus[].layout.pipeline", SCHEMA_BYTES),
-	MUST("gpus[].layout.data", SCHEMA_BYTES),
-	MUST("gpus[].layout.zero_stage", SCHEMA_BYTES),
-	MUST("gpus[].layout.context", SCHEMA_BYTES),
-	MUST("gpus[].layout.expert", SCHEMA_BYTES),
+	LAYOUT("gpus[].layout"),
 	MUST("gpus[].precision_supported", SCHEMA_FLAG),
-	MAY("gpus[].communication", SCHEMA_ANYTHING),
+	MAY("gpus[].communication", SCHEMA_OBJECT),
+	MUST("gpus[].communication.over", SCHEMA_TEXT),
+	MUST("gpus[].communication.sent_bytes", SCHEMA_BYTES),
+	MUST_OR_NULL("gpus[].communication.bytes_per_second", SCHEMA_BYTES),
+	MUST("gpus[].communication.tensor_over_pcie", SCHEMA_FLAG),
 	MAY("gpus[].host_bytes", SCHEMA_BYTES),
 	MAY("gpus[].over_budget", SCHEMA_FLAG),
-	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
+	MUST_OR_NULL("gpus[].price", SCHEMA_OBJECT),
+	MUST("gpus[].price.per_hour", SCHEMA_NUMBER),
+	MUST("gpus[].price.per_gpu_hour", SCHEMA_NUMBER),
+	MUST("gpus[].price.currency", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].price.offer", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].price.as_of", SCHEMA_TEXT),
 	MAY("layouts[].gpu", SCHEMA_TEXT),
 	MAY("layouts[].gpus", SCHEMA_BYTES),
 	MAY("layouts[].tensor", SCHEMA_BYTES),
@@ -120,7 +144,12 @@ static const struct schema_field plan_fields[] = {
 	MAY("slices[].memory_share", SCHEMA_NUMBER),
 	MAY("slices[].instances", SCHEMA_BYTES),
 	MAY("slices[].starts", SCHEMA_COUNTS),
-	MAY("slices[].price_share", SCHEMA_ANYTHING),
+	MAY("slices[].price_share", SCHEMA_OBJECT),
+	MUST("slices[].price_share.per_hour", SCHEMA_NUMBER),
+	MUST("slices[].price_share.gpu_per_hour", SCHEMA_NUMBER),
+	MUST("slices[].price_share.currency", SCHEMA_TEXT),
+	MUST_OR_NULL("slices[].price_share.offer", SCHEMA_TEXT),
+	MUST_OR_NULL("slices[].price_share.as_of", SCHEMA_TEXT),
 	MAY("instances[].spec", SCHEMA_TEXT),
 	MAY("instances[].cloud", SCHEMA_TEXT),
 	MAY("instances[].region", SCHEMA_TEXT),
@@ -142,7 +171,11 @@ static const struct schema_field plan_fields[] = {
 	MAY("instances[].currency", SCHEMA_TEXT),
 	MAY("instances[].as_of", SCHEMA_TEXT),
 	MAY("instances[].source", SCHEMA_TEXT),
-	MAY("serving", SCHEMA_ANYTHING),
+	MAY("serving", SCHEMA_OBJECT),
+	MUST("serving.gpu", SCHEMA_TEXT),
+	MUST("serving.kv_bytes_available", SCHEMA_BYTES),
+	MUST("serving.kv_tokens", SCHEMA_BYTES),
+	MUST("serving.max_concurrency", SCHEMA_NUMBER),
 	MUST("notes[].code", SCHEMA_TEXT),
 	MUST("notes[].text", SCHEMA_TEXT),
 };
@@ -157,7 +190,7 @@ static const struct schema_field check_fields[] = {
 	MUST("results[].need_bytes", SCHEMA_BYTES),
 	MUST("results[].have_bytes", SCHEMA_BYTES),
 	MUST("results[].short_by_bytes", SCHEMA_BYTES),
-	MUST_OR_NULL("results[].remedy", SCHEMA_ANYTHING),
+	MUST_OR_NULL("results[].remedy", SCHEMA_OBJECT),
 	MUST("results[].message", SCHEMA_TEXT),
 };
 
@@ -201,22 +234,11 @@ static const struct schema_field solve_fields[] = {
 };
 
 static const struct schema_field advise_fields[] = {
-	SCHEMA("vramcalc/advise/v1"),
-	MUST("gpu", SCHEMA_TEXT),
-	MUST("fits_as_is", SCHEMA_FLAG),
-	MUST("total_bytes", SCHEMA_BYTES),
-	MUST("need_bytes", SCHEMA_BYTES),
-	MUST("have_bytes", SCHEMA_BYTES),
-	MUST("plans[].steps[].measure", SCHEMA_TEXT),
-	MUST("plans[].steps[].set", SCHEMA_ANYTHING),
-	MUST("plans[].steps[].saves_bytes", SCHEMA_BYTES),
-	MUST("plans[].steps[].cost", SCHEMA_TEXT),
-	MUST_OR_NULL("plans[].steps[].call", SCHEMA_TEXT),
-	MUST("plans[].gpu", SCHEMA_TEXT),
-	MUST("plans[].total_bytes", SCHEMA_BYTES),
-	MUST("plans[].need_bytes", SCHEMA_BYTES),
-	MUST("plans[].verdict", SCHEMA_TEXT),
-	MAY("closest", SCHEMA_ANYTHING),
+	SCHEMA("vramcalc/advise/v1"),     MUST("gpu", SCHEMA_TEXT),
+	MUST("fits_as_is", SCHEMA_FLAG),  MUST("total_bytes", SCHEMA_BYTES),
+	MUST("need_bytes", SCHEMA_BYTES), MUST("have_bytes", SCHEMA_BYTES),
+	ADVISED_PLAN("plans[]"),          MAY("closest", SCHEMA_OBJECT),
+	ADVISED_PLAN("closest"),
 };
 
 static const struct schema_field diagnose_fields[] = {
@@ -241,15 +263,7 @@ static const struct schema_field diagnose_fields[] = {
 	MAY("gpu", SCHEMA_TEXT),
 	MAY("method", SCHEMA_TEXT),
 	MAY("fits_as_is", SCHEMA_FLAG),
-	MAY("plans[].steps[].measure", SCHEMA_TEXT),
-	MAY("plans[].steps[].set", SCHEMA_ANYTHING),
-	MAY("plans[].steps[].saves_bytes", SCHEMA_BYTES),
-	MAY("plans[].steps[].cost", SCHEMA_TEXT),
-	MAY("plans[].steps[].call", SCHEMA_TEXT),
-	MAY("plans[].gpu", SCHEMA_TEXT),
-	MAY("plans[].need_bytes", SCHEMA_BYTES),
-	MAY("plans[].total_bytes", SCHEMA_BYTES),
-	MAY("plans[].verdict", SCHEMA_TEXT),
+	ADVISED_PLAN("plans[]"),
 	MAY("gpu_layers", SCHEMA_INTEGER),
 };
 
@@ -257,16 +271,27 @@ static const struct schema_field diagnose_fields[] = {
 static const struct schema_field compare_fields[] = {
 	SCHEMA("vramcalc/compare/v1"),
 	MUST("spec", SCHEMA_TEXT),
-	MUST("vary", SCHEMA_ANYTHING),
+	MUST("vary", SCHEMA_OBJECT),
 	MAY("parameters", SCHEMA_BYTES),
-	MAY("rule", SCHEMA_ANYTHING),
-	MAY("detailed", SCHEMA_ANYTHING),
+	MAY("rule", SCHEMA_OBJECT),
+	MUST("rule.total_bytes", SCHEMA_BYTES),
+	MUST("rule.recommended_bytes", SCHEMA_BYTES),
+	MAY("detailed", SCHEMA_OBJECT),
+	MUST("detailed.gpu", SCHEMA_TEXT),
+	MUST("detailed.total_bytes", SCHEMA_BYTES),
+	MUST("detailed.low_bytes", SCHEMA_BYTES),
+	MUST("detailed.high_bytes", SCHEMA_BYTES),
 	MAY("gpus[].id", SCHEMA_TEXT),
 	MAY("gpus[].fits", SCHEMA_FLAG),
 	MAY("gpus[].verdict", SCHEMA_TEXT),
 	MAY("gpus[].need_bytes", SCHEMA_BYTES),
 	MAY("gpus[].gpus_needed", SCHEMA_BYTES),
-	MAY("error", SCHEMA_ANYTHING),
+	MAY("error", SCHEMA_OBJECT),
+	MUST_OR_NULL("error.file", SCHEMA_TEXT),
+	MUST("error.line", SCHEMA_BYTES),
+	MUST("error.column", SCHEMA_BYTES),
+	MUST_OR_NULL("error.field", SCHEMA_TEXT),
+	MUST("error.message", SCHEMA_TEXT),
 };
 
 static const struct schema_field gpus_fields[] = {
@@ -289,7 +314,7 @@ static const struct schema_field gpus_fields[] = {
 	MUST("gpus[].fp4", SCHEMA_FLAG),
 	MUST("gpus[].int8", SCHEMA_FLAG),
 	MUST("gpus[].mig", SCHEMA_FLAG),
-	MUST_OR_NULL("gpus[].price", SCHEMA_ANYTHING),
+	MUST_OR_NULL("gpus[].price", SCHEMA_OBJECT),
 	MUST("gpus[].verified", SCHEMA_FLAG),
 };
 
@@ -369,7 +394,7 @@ static const struct schema_field platforms_fields[] = {
 	MUST("platforms[].kind", SCHEMA_TEXT),
 	MUST_OR_NULL("platforms[].score", SCHEMA_NUMBER),
 	MUST("platforms[].criteria_known", SCHEMA_BYTES),
-	MUST("platforms[].criteria", SCHEMA_ANYTHING),
+	MUST("platforms[].criteria", SCHEMA_OBJECT),
 	MUST("platforms[].sizes[].gb", SCHEMA_BYTES),
 	MUST("platforms[].sizes[].vendor", SCHEMA_TEXT),
 	MUST("platforms[].sizes[].is", SCHEMA_TEXT),
@@ -416,8 +441,15 @@ static const struct schema_field verify_fields[] = {
 	MUST("components[].by_difference", SCHEMA_FLAG),
 	MUST("components[].within_range", SCHEMA_FLAG),
 	MUST_OR_NULL("components[].explanation", SCHEMA_TEXT),
-	MUST_OR_NULL("kv_tokens", SCHEMA_ANYTHING),
-	MUST_OR_NULL("sum", SCHEMA_ANYTHING),
+	MUST_OR_NULL("kv_tokens", SCHEMA_OBJECT),
+	MUST("kv_tokens.said", SCHEMA_BYTES),
+	MUST("kv_tokens.measured", SCHEMA_BYTES),
+	MUST_OR_NULL("sum", SCHEMA_OBJECT),
+	MUST("sum.of", SCHEMA_TEXT),
+	MUST("sum.whole_bytes", SCHEMA_BYTES),
+	MUST("sum.terms_bytes", SCHEMA_BYTES),
+	MUST("sum.closes", SCHEMA_FLAG),
+	MUST_OR_NULL("sum.absent", SCHEMA_TEXT),
 	MUST("settings[].field", SCHEMA_TEXT),
 	MUST("settings[].log", SCHEMA_TEXT),
 	MUST_OR_NULL("settings[].spec", SCHEMA_TEXT),

@@ -76,6 +76,8 @@ for command in (
     ("plan", "llama-2-70b", "--layouts", "--mig", "--instances", "--hours", "3"),
     ("plan", "llama-2-7b", "--task", "training", "--data-parallel", "4", "--zero-stage", "3",
      "--set", "parallelism.offload.optimizer=cpu"),
+    ("plan", os.path.join("..", "..", "cli", "plan-grpo", "policy.yaml"), "--method", "detailed"),
+    ("plan", "llama-2-7b", "--task", "training", "--set", "training.method=qlora"),
     ("solve", "model.yaml", "--gpu", "A10", "--for", "concurrency"),
     ("solve", "llama-2-70b", "--gpu", "A10"),
     ("advise", "llama-2-70b", "--gpu", "T4"),
