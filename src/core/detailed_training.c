@@ -198,8 +198,11 @@ static void put_surroundings(const struct writer *writer)
 	struct vc_line *line;
 
 	put_product(writer, VC_COMPONENT_ACTIVATIONS, "n × space (libraries' workspaces)",
-	            (const struct vc_input[]){ { "n", writer->job->workspaces.count, 1 },
-	                                       { "space", writer->job->workspaces.bytes, 1 } });
+	            (const struct vc_input[]){ { "n", writer->job->workspaces.handles, 1 },
+	                                       { "space", writer->job->workspaces.blas, 1 } });
+	input(put(writer, VC_COMPONENT_ACTIVATIONS, writer->job->workspaces.transformer_engine,
+	          "space (Transformer Engine's workspace)"),
+	      "space", writer->job->workspaces.transformer_engine);
 	if (peak->name != TRAIN_PHASE_LOAD) {
 		put_product(writer, VC_COMPONENT_COMMUNICATION, "elements × b (buckets)",
 		            (const struct vc_input[]){ { "elements", peak->buckets.elements, 1 },

@@ -45,6 +45,12 @@ uint64_t device_blas_workspace_bytes(const struct vc_gpu *gpu)
 	return gpu->compute_capability >= 90 ? 33554432 : 8519680;
 }
 
+/* transformer_engine/pytorch/cpp_extensions/gemm.py, get_cublas_workspace_size_bytes() */
+uint64_t device_transformer_engine_workspace_bytes(const struct vc_gpu *gpu)
+{
+	return gpu->compute_capability >= 90 ? 33554432 : 4194304;
+}
+
 /*
  * Growth outside torch by ranks, as vLLM's profiling run prints it. With NVLink: H20 0.74 GiB for
  * 2, A100 1.39 and H100 1.84 for 4 (github.com/vllm-project/vllm/issues/24881), A100 2.10 for 8.

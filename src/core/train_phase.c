@@ -34,10 +34,14 @@ void train_job(const struct vc_request *request, uint32_t stage, struct train_jo
 	train_size(request, &job->rank, job->policy->unties_head, &job->size);
 	train_static(request, job->policy, &job->size, &job->held);
 	train_activation(request, job->policy, &job->rank, &job->activation);
-	job->workspaces.count = job->policy->workspace_bytes > 0 ? 1 : 2;
-	job->workspaces.bytes = job->policy->workspace_bytes > 0
-	                                ? job->policy->workspace_bytes
-	                                : device_blas_workspace_bytes(request->gpu);
+	job->workspaces.handles = 2;
+	job->workspaces.blas = job->policy->blas_workspace_bytes > 0
+	                               ? job->policy->blas_workspace_bytes
+	                               : device_blas_workspace_bytes(request->gpu);
+	if (job->policy->transformer_engine) {
+		job->workspaces.transformer_engine =
+		        device_transformer_engine_workspace_bytes(request->gpu);
+	}
 }
 
 uint64_t train_gathered_bytes(const struct train_gathered *gathered)
@@ -52,7 +56,8 @@ uint64_t train_bucket_bytes(const struct train_buckets *buckets)
 
 uint64_t train_workspace_bytes(const struct train_job *job)
 {
-	return sat_mul(job->workspaces.count, job->workspaces.bytes);
+	return sat_add(sat_mul(job->workspaces.handles, job->workspaces.blas),
+	               job->workspaces.transformer_engine);
 }
 
 /* Logits, their shifted copy, log-softmax and gradients as stock PyTorch has them. */

@@ -14,7 +14,8 @@ struct train_job {
 	struct train_activation activation;
 	/* Of libraries, inside the allocator. */
 	struct {
-		uint64_t count, bytes;
+		uint64_t handles, blas; /* cuBLAS: of forward and of backward */
+		uint64_t transformer_engine;
 	} workspaces;
 };
 

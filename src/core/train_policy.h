@@ -40,11 +40,12 @@ struct train_policy {
 	bool bf16_master;         /* mixed precision "none" keeps 16-bit master weights */
 	bool fp32_gradients;      /* accumulated in fp32 */
 	bool pipelines;           /* 1F1B: a stage keeps several micro-batches */
+	bool transformer_engine;  /* has a workspace of its own */
 	bool keeps_inputs;        /* bitsandbytes linears keep their inputs for backward */
 	uint32_t compiled_widths; /* of h: bytes per token that torch.compile saves in a layer */
 	uint32_t gathered_units;  /* layers whose parameters are gathered together */
 	uint32_t adapter_bytes;   /* of one adapter weight */
-	uint64_t workspace_bytes; /* inside the allocator; 0: forward's and backward's cuBLAS */
+	uint64_t blas_workspace_bytes; /* of one cuBLAS handle; 0: as PyTorch has it */
 };
 
 const struct train_policy *train_policy(enum vc_engine engine);

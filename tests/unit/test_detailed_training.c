@@ -393,6 +393,41 @@ static void the_first_stage_keeps_p_micro_batches(void **state)
 	fail_msg("no activations kept for backward");
 }
 
+/*
+ * What Megatron-LM's golden values of gpt3_mcore_te_tp4_pp1_qk_layernorm_test_mode hold between
+ * steps (mem-allocated-bytes on A100, on H100 after a resume) beyond 18 bytes for each of a rank's
+ * 16,498,176 parameters: workspaces of cuBLAS and Transformer Engine.
+ */
+static void megatron_holds_workspaces(void **state)
+{
+	static const uint64_t held = 18ull * 16498176;
+	static const struct {
+		uint32_t capability;
+		uint64_t published;
+	} runs[] = { { 80, 368364749 }, { 90, 398249165 } };
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+		struct vc_request request = request_for(1);
+		struct vc_gpu gpu = card;
+		uint64_t bytes = 0;
+		struct vc_ledger ledger;
+
+		gpu.compute_capability = runs[i].capability;
+		request.gpu = &gpu;
+		request.engine.name = VC_ENGINE_MEGATRON;
+		ledger = ledger_of(&request);
+		for (uint32_t j = 0; j < ledger.line_count; j++) {
+			if (strstr(ledger.lines[j].formula, "workspace")) {
+				bytes += ledger.lines[j].bytes;
+			}
+		}
+		assert_in_range(bytes, runs[i].published - held - 1000000,
+		                runs[i].published - held + 1000000);
+	}
+}
+
 /* ---- A formula worked out as a reader would: × and / before +, from left to right. ---- */
 
 static double value_of(const struct vc_line *line, const char **text)
@@ -519,6 +554,7 @@ int main(void)
 		cmocka_unit_test(experts_divide_over_their_ranks),
 		cmocka_unit_test(hybrid_shards_divide_within_a_node),
 		cmocka_unit_test(data_parallel_gathers_on_the_first_card),
+		cmocka_unit_test(megatron_holds_workspaces),
 		cmocka_unit_test(every_line_can_be_worked_out),
 		cmocka_unit_test(gathered_weights_stay_under_zero_3),
 	};

@@ -40,6 +40,8 @@ static void test_process(void **state)
 	assert_true(device_context_bytes(&rtx_4090) < device_context_bytes(&a100_80));
 	assert_u64(device_blas_workspace_bytes(&h100), 32ull << 20);
 	assert_u64(device_blas_workspace_bytes(&a100_80), (8ull << 20) + (128 << 10));
+	assert_u64(device_transformer_engine_workspace_bytes(&h100), 32ull << 20);
+	assert_u64(device_transformer_engine_workspace_bytes(&a100_80), 4ull << 20);
 }
 
 int main(void)
