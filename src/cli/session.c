@@ -90,8 +90,8 @@ bool session_catalog(struct session *session, const char *currency)
 	return true;
 }
 
-/* --gpu, else with --all all, else the spec's, else the five families that are shown unasked, else
- * all. */
+/* --gpu, else with --all all, else the spec's, else those that are shown unasked: the documents'
+ * five families and what the user's files name. */
 bool session_choose(const struct session *session, const struct vc_spec *spec,
                     struct gpu_list *list)
 {

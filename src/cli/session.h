@@ -24,7 +24,7 @@ struct session {
 
 /* Opens the catalog with prices in this currency, unless it is open so already. */
 bool session_catalog(struct session *session, const char *currency);
-/* --gpu, else the spec's, else the five families that are shown unasked, else all. */
+/* --gpu, else with --all all, else the spec's, else those that are shown unasked. */
 bool session_choose(const struct session *session, const struct vc_spec *spec,
                     struct gpu_list *list);
 /* The one GPU that a question is about: --gpu or the spec's, which must name exactly one. */

@@ -42,6 +42,7 @@ struct vc_offer {
 	char currency[4];
 	const char *as_of, *source, *note; /* "" where there is none */
 	struct vc_origin origin;
+	uint32_t gpu_column; /* of the origin's line: where the GPU is named */
 };
 
 struct vc_catalog_gpu {
@@ -56,7 +57,8 @@ struct vc_catalog_gpu {
 	uint32_t mig_instances, tdp_watts;
 	uint32_t devices_per_board; /* CUDA or ROCm devices that share one board; 1 */
 	bool usable_derived;        /* gpu.usable_bytes follows a rule of thumb, not a reading */
-	bool documented;            /* of the families shown unless more is asked for */
+	bool documented;            /* shown unless more is asked for */
+	bool unlisted;              /* a user's file says that it is not */
 	bool hidden;                /* left out by a user's file; never so in an opened catalog */
 	struct vc_origin origin;    /* where it was last changed */
 };

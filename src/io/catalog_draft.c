@@ -61,7 +61,9 @@ struct vc_offer *vc_draft_add_offer(struct vc_catalog_draft *draft)
 bool vc_draft_start(struct vc_catalog_draft *draft, const struct vc_catalog *base,
                     struct vc_error_list *errors)
 {
-	*draft = (struct vc_catalog_draft){ .errors = errors, .errors_before = errors->count };
+	*draft = (struct vc_catalog_draft){ .errors = errors,
+		                            .errors_before = errors->count,
+		                            .is_users = base != NULL };
 	for (size_t i = 0; base && i < base->count; i++) {
 		struct vc_catalog_gpu *gpu = vc_draft_add_gpu(draft);
 
@@ -121,7 +123,7 @@ static void refuse_gpu(struct vc_catalog_draft *draft, const struct vc_offer *of
 {
 	const struct vc_catalog all = { .gpus = draft->gpus, .count = draft->gpu_count };
 	const char *nearest = vc_catalog_nearest(&all, offer->gpu_id);
-	struct vc_place place = { offer->origin.file, offer->origin.line, 1 };
+	struct vc_place place = { offer->origin.file, offer->origin.line, offer->gpu_column };
 
 	if (vc_catalog_find(&all, offer->gpu_id, NULL, 0) > 1) {
 		vc_errors_add(draft->errors, &place, "gpu", "'%s' names several GPUs (one of them)",
@@ -133,6 +135,11 @@ static void refuse_gpu(struct vc_catalog_draft *draft, const struct vc_offer *of
 		vc_errors_add(draft->errors, &place, "gpu",
 		              "unknown GPU '%s' (one that `vramcalc gpus` lists)", offer->gpu_id);
 	}
+}
+
+static bool ranks(const struct vc_offer *offer)
+{
+	return offer->kind != VC_OFFER_FRACTION && offer->kind != VC_OFFER_QUOTED;
 }
 
 static uint64_t per_gpu(const struct vc_offer *offer)
@@ -187,8 +194,7 @@ static void consider(struct best *best, const struct vc_offer *offer)
 {
 	uint32_t i = 0;
 
-	if (per_gpu(offer) == 0 || offer->kind == VC_OFFER_FRACTION ||
-	    offer->kind == VC_OFFER_QUOTED) {
+	if (per_gpu(offer) == 0 || !ranks(offer)) {
 		return;
 	}
 	while (i < best->count && strcmp(best->offers[i]->currency, offer->currency) != 0) {
@@ -271,10 +277,13 @@ static void resolve_offers(struct vc_catalog_draft *draft)
 {
 	for (size_t i = 0; i < draft->offer_count; i++) {
 		struct vc_offer *offer = &draft->offers[i];
-		const struct vc_catalog_gpu *gpu = gpu_of(draft, offer->gpu_id);
+		struct vc_catalog_gpu *gpu = gpu_of(draft, offer->gpu_id);
 
 		if (gpu) {
 			offer->gpu_id = gpu->gpu.id;
+			if (draft->is_users && offer->origin.file && ranks(offer)) {
+				gpu->documented = !gpu->unlisted;
+			}
 		} else {
 			refuse_gpu(draft, offer);
 		}

@@ -17,6 +17,7 @@ struct vc_catalog_draft {
 	size_t offer_count, offer_room;
 	struct vc_error_list *errors;
 	size_t errors_before;
+	bool is_users; /* files are laid over a catalog: what they name is shown */
 };
 
 /* A file's text; `name` stands in messages and in origins. */

@@ -354,6 +354,17 @@ static struct vc_catalog_gpu *entry_for(struct reader *reader, const char *id)
 	return entry;
 }
 
+/* What a user's file names is shown, unless one says otherwise. */
+static void show(const struct reader *reader, const struct vc_gpu_row *row,
+                 struct vc_catalog_gpu *to)
+{
+	if (row->documented) {
+		to->unlisted = !*row->documented;
+	} else if (reader->draft->is_users) {
+		to->documented = !to->unlisted;
+	}
+}
+
 static void read_row(struct reader *reader)
 {
 	const struct vc_gpu_row *row = &reader->file->gpus[reader->index];
@@ -364,6 +375,7 @@ static void read_row(struct reader *reader)
 	}
 	to->origin = (struct vc_origin){ reader->name, reader->lines[reader->index] };
 	copy_texts(reader, row, to);
+	show(reader, row, to);
 	copy_numbers(reader, row, to);
 	copy_aliases(reader, row, to);
 	copy_supports(row, &to->gpu);

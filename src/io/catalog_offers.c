@@ -65,8 +65,9 @@ static struct vc_place place_of(const struct reader *reader, enum column column)
 	struct vc_place place = { reader->name, reader->row.line, 1 };
 	int index = reader->index[column];
 
-	if (index >= 0 && (uint32_t)index < reader->row.count) {
-		place.column = reader->row.columns[index];
+	if (index >= 0) {
+		place.column = (uint32_t)index < reader->row.count ? reader->row.columns[index]
+		                                                   : reader->row.end_column;
 	}
 	return place;
 }
@@ -279,6 +280,7 @@ static void read_row(struct reader *reader)
 	offer.region = keep(reader, REGION);
 	offer.instance = keep(reader, INSTANCE);
 	offer.gpu_id = keep(reader, GPU);
+	offer.gpu_column = place_of(reader, GPU).column;
 	offer.as_of = keep(reader, AS_OF);
 	offer.source = keep(reader, SOURCE);
 	offer.note = keep(reader, NOTE);

@@ -3,25 +3,34 @@
 
 #include <string.h>
 
-/* Reads one value; returns what follows it, NULL where a quote is never closed. */
-static char *take_value(char *at, const char *end, char **value)
+/* What follows the value at `at`; NULL where a quote is never closed. */
+static char *value_end(char *at, const char *end)
 {
-	char *out = at;
-
-	*value = at;
-	if (at == end || *at != '"') {
+	if (*at != '"') {
 		return at + strcspn(at, ",");
 	}
-	at++;
-	while (at < end && !(at[0] == '"' && at[1] != '"')) {
-		at += *at == '"';
-		*out++ = *at++;
+	for (at++; at < end; at++) {
+		if (*at == '"' && *++at != '"') {
+			return at;
+		}
 	}
-	if (at >= end) {
-		return NULL;
+	return NULL;
+}
+
+/* Takes the quotes off a value that ends at `end`, whose byte stays as it is. */
+static char *unquote(char *value, const char *end)
+{
+	char *out = value;
+
+	if (*value != '"') {
+		return value;
+	}
+	for (const char *at = value + 1; at < end - 1; at++) {
+		*out++ = *at;
+		at += *at == '"';
 	}
 	*out = 0;
-	return at + 1;
+	return value;
 }
 
 static bool fail(struct vc_csv *csv, const char *problem, uint32_t column)
@@ -31,32 +40,45 @@ static bool fail(struct vc_csv *csv, const char *problem, uint32_t column)
 	return false;
 }
 
+/* Characters of UTF-8: the bytes that continue one do not count. */
+static uint32_t characters(const char *from, const char *to)
+{
+	uint32_t count = 0;
+
+	while (from < to) {
+		count += ((unsigned char)*from++ & 0xc0) != 0x80;
+	}
+	return count;
+}
+
 /* The line from `start` to `end`, which is a NUL. */
 static bool split(struct vc_csv *csv, char *start, char *end, struct vc_csv_row *row)
 {
 	char *at = start;
+	uint32_t column = 1;
 
 	for (;;) {
-		uint32_t column = (uint32_t)(at - start) + 1;
-		char *value;
+		char *value = at;
 
 		if (row->count == VC_CSV_VALUES) {
 			return fail(csv, "too many values in a row (64 at most)", column);
 		}
-		at = take_value(at, end, &value);
+		at = value_end(value, end);
 		if (!at) {
 			return fail(csv, "a quote is not closed (on the same line)", column);
 		}
-		row->values[row->count] = value;
-		row->columns[row->count++] = column;
+		row->columns[row->count] = column;
+		column += characters(value, at);
+		row->values[row->count++] = unquote(value, at);
 		if (at == end) {
+			row->end_column = column;
 			return true;
 		}
 		if (*at != ',') {
-			return fail(csv, "text after a closing quote (a comma)",
-			            (uint32_t)(at - start) + 1);
+			return fail(csv, "text after a closing quote (a comma)", column);
 		}
 		*at++ = 0;
+		column++;
 	}
 }
 

@@ -14,7 +14,8 @@ struct vc_csv_row {
 	uint32_t line;
 	uint32_t count;
 	char *values[VC_CSV_VALUES];
-	uint32_t columns[VC_CSV_VALUES]; /* where each begins, in bytes from 1 */
+	uint32_t columns[VC_CSV_VALUES]; /* where each begins, in characters from 1 */
+	uint32_t end_column;             /* behind the last */
 };
 
 /* Start with { .at = text, .end = text + length }; the text is changed as it is read. */

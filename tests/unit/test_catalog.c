@@ -413,6 +413,39 @@ static void keys_are_laid_over_the_built_in_ones(void **state)
 	vc_catalog_close(&catalog);
 }
 
+static void what_a_users_file_names_is_shown(void **state)
+{
+	struct vc_catalog catalog;
+	struct vc_error_list errors;
+
+	(void)state;
+	assert_int_equal(open_with("site.yaml",
+	                           "gpus:\n"
+	                           "  - {id: lab-card, memory_gb: 20}\n"
+	                           "  - {id: spare-card, memory_gb: 20, documented: false}\n"
+	                           "  - {id: l4, price_per_hour: 0.3}\n"
+	                           "  - {id: t4, documented: false}\n"
+	                           "  - {id: t4, price_per_hour: 0.3}\n",
+	                           &catalog, &errors),
+	                 VC_OK);
+	assert_true(named(&catalog, "lab-card")->documented);
+	assert_false(named(&catalog, "spare-card")->documented);
+	assert_true(named(&catalog, "l4")->documented);
+	assert_false(named(&catalog, "t4")->documented);
+	assert_false(named(&catalog, "l40s")->documented);
+	vc_catalog_close(&catalog);
+	assert_int_equal(open_with("prices.csv",
+	                           "cloud,instance,gpu,on_demand,kind\n"
+	                           "here,box,l40s,1,own\n"
+	                           "here,part,h20,1,fraction\n",
+	                           &catalog, &errors),
+	                 VC_OK);
+	assert_true(named(&catalog, "l40s")->documented);
+	assert_false(named(&catalog, "h20")->documented);
+	assert_false(named(&catalog, "l4")->documented);
+	vc_catalog_close(&catalog);
+}
+
 static void offers_are_added_and_replaced(void **state)
 {
 	struct vc_catalog catalog;
@@ -501,9 +534,22 @@ static void mistakes_are_named_at_their_place(void **state)
 		{ "a.yaml", "gpus:\n  - id: t4\n    compute_capability: eight\n",
 		  "gpus[0].compute_capability", "such as", 3, 25 },
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,L40X,1\n", "gpu",
-		  "unknown GPU 'L40X' (did you mean L40", 2, 1 },
+		  "unknown GPU 'L40X' (did you mean L40", 2, 5 },
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,A100,1\n", "gpu",
-		  "names several GPUs", 2, 1 },
+		  "names several GPUs", 2, 5 },
+		/* columns count characters as they stand in the file, quotes and all */
+		{ "b.csv", "cloud,instance,gpu,on_demand\n\"x\"\"y\",云,L40X,1\n", "gpu",
+		  "unknown GPU 'L40X'", 2, 10 },
+		{ "b.csv", "cloud,instance,gpu,gpus,on_demand\n\"云,\",y,t4,,x\n", "on_demand",
+		  "'x' is not a positive number", 2, 12 },
+		{ "b.csv", "cloud,instance,gpu,on_demand,kind\nx,y,t4,1,\"ow\"\n", "kind",
+		  "unknown 'ow'", 2, 10 },
+		{ "b.csv", "cloud,instance,gpu,on_demand,currency\nx,y,t4,1,usd\n", "currency",
+		  "'usd' is no currency", 2, 10 },
+		/* what is missing at a row's end belongs there */
+		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y\n", "gpu", "is empty", 2, 4 },
+		{ "b.csv", "cloud,instance,gpu,on_demand\nx,,t4,1\n", "instance", "is empty", 2,
+		  3 },
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,t4,0\n", "on_demand",
 		  "not a positive number", 2, 8 },
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,t4,-1\n", "on_demand",
@@ -565,6 +611,7 @@ int main(void)
 		cmocka_unit_test(aws_prices_are_the_documents),
 		cmocka_unit_test(no_offer_is_cheaper_than_the_price),
 		cmocka_unit_test(keys_are_laid_over_the_built_in_ones),
+		cmocka_unit_test(what_a_users_file_names_is_shown),
 		cmocka_unit_test(offers_are_added_and_replaced),
 		cmocka_unit_test(a_wished_currency_is_preferred),
 		cmocka_unit_test(the_users_directory_is_read_in_byte_order),
