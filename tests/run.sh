@@ -9,7 +9,8 @@ cd "$top"
 need_packages tests/run.sh gcc g++ libc6-dev cmake ninja-build pkg-config \
 	libyaml-dev libcyaml-dev libcjson-dev libsmartcols-dev libcmocka-dev \
 	clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev \
-	cppcheck shellcheck mandoc valgrind ccache git python3-jsonschema python3-yaml
+	cppcheck shellcheck mandoc valgrind ccache git python3-jsonschema python3-yaml \
+	slurm-client slurmctld
 
 started=$(date +%s)
 failed=

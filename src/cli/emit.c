@@ -1,5 +1,6 @@
 #include "emit.h"
 
+#include "plan_slices.h"
 #include "plan_table.h"
 #include "print_text.h"
 
@@ -19,18 +20,19 @@ static bool torchrun_alone(struct emit_job *job, struct words *words)
 static const struct {
 	const char *name;
 	bool inference, training;
+	bool slices;        /* can ask for one */
 	write_words *words; /* a command line, or */
 	write_file *file;
 } targets[] = {
-	{ "vllm", true, false, emit_vllm_words, NULL },
-	{ "sglang", true, false, emit_sglang_words, NULL },
-	{ "llama.cpp", true, false, emit_llamacpp_words, NULL },
-	{ "deepspeed", false, true, NULL, emit_deepspeed },
-	{ "accelerate", false, true, NULL, emit_accelerate },
-	{ "torchrun", false, true, torchrun_alone, NULL },
-	{ "slurm", true, true, NULL, emit_slurm },
-	{ "kubernetes", true, true, NULL, emit_kubernetes },
-	{ "skypilot", true, true, NULL, emit_skypilot },
+	{ "vllm", true, false, false, emit_vllm_words, NULL },
+	{ "sglang", true, false, false, emit_sglang_words, NULL },
+	{ "llama.cpp", true, false, false, emit_llamacpp_words, NULL },
+	{ "deepspeed", false, true, false, NULL, emit_deepspeed },
+	{ "accelerate", false, true, false, NULL, emit_accelerate },
+	{ "torchrun", false, true, false, torchrun_alone, NULL },
+	{ "slurm", true, true, true, NULL, emit_slurm },
+	{ "kubernetes", true, true, true, NULL, emit_kubernetes },
+	{ "skypilot", true, true, false, NULL, emit_skypilot },
 };
 
 enum {
@@ -115,7 +117,8 @@ static void find_model(struct emit_job *job)
 static uint64_t host_bytes(const struct emit_job *job)
 {
 	uint64_t stated = job->plan->spec->hardware.host_memory_bytes;
-	uint64_t twice = 2 * job->best->gpu->memory_bytes * job->node_gpus;
+	uint64_t gpu = job->slice ? job->best->have_bytes : job->best->gpu->memory_bytes;
+	uint64_t twice = 2 * gpu * job->node_gpus;
 
 	if (stated > 0) {
 		return stated;
@@ -123,13 +126,60 @@ static uint64_t host_bytes(const struct emit_job *job)
 	return job->best->host_bytes > twice ? job->best->host_bytes : twice;
 }
 
-static struct emit_job job_of(const struct plan *plan, struct vc_request *request)
+/* What is written for: the best row, or the best slice as a row of one GPU. */
+struct pick {
+	struct vc_candidate row;
+	struct vc_slice slice;
+};
+
+static enum exit_status choose_slice(const struct plan *plan, struct pick *pick)
 {
-	struct emit_job job = { .plan = plan, .request = request, .best = plan_best(plan) };
+	struct table table;
+
+	if (!plan_slices(plan, &table)) {
+		return EXIT_WRONG_INPUT;
+	}
+	if (table.row_count > 0) {
+		pick->slice = *(const struct vc_slice *)table.rows;
+		pick->row = (struct vc_candidate){
+			.gpu = pick->slice.gpu,
+			.layout = { .data = 1,
+			            .tensor = 1,
+			            .pipeline = 1,
+			            .context = 1,
+			            .expert = 1 },
+			.gpus = 1,
+			.node_gpus = 1,
+			.need_bytes = pick->slice.need_bytes,
+			.have_bytes = pick->slice.profile->memory_bytes,
+		};
+	}
+	free((void *)table.rows);
+	return table.row_count > 0 ? EXIT_FITS : EXIT_DOES_NOT_FIT;
+}
+
+static enum exit_status choose(const struct plan *plan, struct pick *pick)
+{
+	const struct vc_candidate *best = plan_best(plan);
+
+	if (plan->arguments->mig) {
+		return choose_slice(plan, pick);
+	}
+	if (best) {
+		pick->row = *best;
+	}
+	return best ? EXIT_FITS : EXIT_DOES_NOT_FIT;
+}
+
+static struct emit_job job_of(const struct plan *plan, const struct pick *pick,
+                              struct vc_request *request)
+{
+	struct emit_job job = { .plan = plan, .request = request, .best = &pick->row };
 	uint32_t node = job.best->node_gpus > 0 ? job.best->node_gpus : job.best->gpus;
 
 	*request = plan->request;
 	request->parallelism = job.best->layout;
+	job.slice = pick->slice.profile ? &pick->slice : NULL;
 	job.node_gpus = job.best->gpus < node ? job.best->gpus : node;
 	job.nodes = (job.best->gpus + job.node_gpus - 1) / job.node_gpus;
 	job.sequences = request->workload.batch_size * request->workload.concurrency;
@@ -155,14 +205,20 @@ void emit_comment(FILE *file, const char *format, ...)
 void emit_heading(const struct emit_job *job, FILE *file)
 {
 	const struct vc_candidate *best = job->best;
-	char need[64], have[64], layout[128];
+	char need[64], have[64], layout[128], where[320];
 
 	format_quantity(need, sizeof need, best->need_bytes, UNIT_GB, ROUND_UP);
 	format_quantity(have, sizeof have, best->have_bytes, UNIT_GB, ROUND_DOWN);
 	plan_layout_text(layout, sizeof layout, &best->layout);
-	emit_comment(file, "%s on %u x %s%s%s: %s of %s on each, by the %s method",
-	             job->request->model->name, best->gpus, best->gpu->name, *layout ? ", " : "",
-	             layout, need, have,
+	if (job->slice) {
+		(void)snprintf(where, sizeof where, "a MIG slice %s of %s",
+		               job->slice->profile->name, best->gpu->name);
+	} else {
+		(void)snprintf(where, sizeof where, "%u x %s%s%s", best->gpus, best->gpu->name,
+		               *layout ? ", " : "", layout);
+	}
+	emit_comment(file, "%s on %s: %s of %s%s, by the %s method", job->request->model->name,
+	             where, need, have, job->slice ? "" : " on each",
 	             job->plan->request.method == VC_METHOD_RULE ? "rule" : "detailed");
 	if (strcmp(job->model, "MODEL") == 0) {
 		emit_comment(file, "MODEL: the path or the hub's id of the model");
@@ -225,27 +281,32 @@ static bool write_target(struct emit_job *job, size_t target, FILE *file)
 enum exit_status emit_plan(FILE *file, const struct plan *plan, size_t target)
 {
 	enum vc_task task = plan->request.workload.task;
+	struct pick pick = { .slice = { .profile = NULL } };
+	enum exit_status status;
 	struct vc_request request;
 	struct emit_job job;
 
 	if (!suits(target, task)) {
 		return refuse_task(target, task);
 	}
-	if (plan->arguments->mig && targets[target].file != emit_kubernetes) {
+	if (plan->arguments->mig && !targets[target].slices) {
 		fprintf(stderr,
 		        "vramcalc plan: --emit %s: cannot ask for a slice (--mig goes with --emit "
-		        "kubernetes)\n",
+		        "slurm and kubernetes)\n",
 		        targets[target].name);
 		return EXIT_WRONG_INPUT;
 	}
-	if (!plan_best(plan)) {
+	status = choose(plan, &pick);
+	if (status == EXIT_DOES_NOT_FIT) {
 		fprintf(stderr,
 		        "vramcalc plan: --emit %s: nothing holds this job, so there is "
 		        "nothing to run it on\n",
 		        targets[target].name);
-		return EXIT_DOES_NOT_FIT;
 	}
-	job = job_of(plan, &request);
+	if (status != EXIT_FITS) {
+		return status;
+	}
+	job = job_of(plan, &pick, &request);
 	if (!write_target(&job, target, file)) {
 		fprintf(stderr, "vramcalc plan: --emit %s: %s\n", targets[target].name,
 		        job.refusal ? job.refusal : "what is to be written is too long");

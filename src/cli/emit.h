@@ -19,7 +19,8 @@ enum exit_status emit_plan(FILE *file, const struct plan *plan, size_t target);
 struct emit_job {
 	const struct plan *plan;
 	const struct vc_request *request; /* resolved, in the row's layout */
-	const struct vc_candidate *best;
+	const struct vc_candidate *best;  /* of a slice: of the one instance */
+	const struct vc_slice *slice;     /* of --mig; NULL: whole GPUs */
 	char model[512]; /* a path or a hub's id; "MODEL" where the spec names none */
 	uint32_t nodes, node_gpus;
 	uint64_t sequences;

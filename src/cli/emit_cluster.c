@@ -1,15 +1,11 @@
 /*
  * What schedulers and clouds take: a Slurm batch script, a Kubernetes manifest, a SkyPilot task.
- * slurm.schedmd.com/sbatch.html; kubernetes.io "Schedule GPUs", github.com/NVIDIA/k8s-device-plugin
- * (MIG: its "mixed" strategy); docs.skypilot.co "Task YAML".
+ * slurm.schedmd.com/sbatch.html and gres.html; kubernetes.io "Schedule GPUs",
+ * github.com/NVIDIA/k8s-device-plugin (MIG: its "mixed" strategy); docs.skypilot.co "Task YAML".
  */
 #include "emit.h"
 
-#include "plan_slices.h"
-#include "table.h"
-
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const uint64_t gibibyte = 1ull << 30;
@@ -43,9 +39,16 @@ static void job_name(const struct emit_job *job, char name[41])
 
 static bool job_words(struct emit_job *job, struct words *words, const char *rendezvous)
 {
-	return job->request->workload.task == VC_TASK_TRAINING
-	               ? emit_torchrun_words(job, words, rendezvous)
-	               : emit_serving_words(job, words);
+	if (job->request->workload.task == VC_TASK_TRAINING) {
+		return emit_torchrun_words(job, words, rendezvous);
+	}
+	if (job->nodes > 1) {
+		job->refusal =
+		        "the row takes several nodes, each of which an inference engine starts "
+		        "in its own way (--max-gpus)";
+		return false;
+	}
+	return emit_serving_words(job, words);
 }
 
 static uint64_t host_gib(const struct emit_job *job)
@@ -55,42 +58,109 @@ static uint64_t host_gib(const struct emit_job *job)
 
 /* ---- Slurm ---- */
 
-bool emit_slurm(struct emit_job *job, FILE *file)
+enum {
+	CPUS_PER_GPU = 4, /* the least that servers and data loaders do well with */
+	TYPE_NAME = 64
+};
+
+/*
+ * The catalogue's name where it is the driver's too, without what the catalogue says in brackets;
+ * false for the Tesla and Quadro boards, whose driver's names tell more than the catalogue's.
+ */
+static bool driver_name(const struct vc_gpu *gpu, char name[TYPE_NAME])
 {
-	bool training = job->request->workload.task == VC_TASK_TRAINING;
-	struct words words = { .count = 0 };
+	bool geforce = strncmp(gpu->name, "GeForce ", 8) == 0;
+	const char *end = strstr(gpu->name, " (");
+	size_t length = end ? (size_t)(end - gpu->name) : strlen(gpu->name);
+
+	if (geforce && length > 5 && strncmp(gpu->name + length - 2, "GB", 2) == 0) {
+		while (gpu->name[length - 1] != ' ') { /* "RTX 3060 12GB" */
+			length--;
+		}
+		length--;
+	}
+	return snprintf(name, TYPE_NAME, "%s%.*s", geforce ? "NVIDIA " : "", (int)length,
+	                gpu->name) < TYPE_NAME &&
+	       strncmp(name, "NVIDIA ", 7) == 0;
+}
+
+/*
+ * What Slurm's AutoDetect=nvml calls the GPU: the driver's name in lower case with "_" for spaces;
+ * of a GPU in slices what stands before the first "-", and the slice's name behind it (older ones
+ * round its GiB: 3g.39gb). Slurm's src/plugins/gpu/nvml/gpu_nvml.c.
+ */
+static bool gres_type(const struct emit_job *job, char type[TYPE_NAME])
+{
+	char name[TYPE_NAME];
+	const char *slice = job->slice ? job->slice->profile->name : "";
+
+	if (!driver_name(job->best->gpu, name)) {
+		return false;
+	}
+	for (char *c = name; *c; c++) {
+		*c = *c == ' ' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+	}
+	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-")]) {
+		return false; /* it would end the option */
+	}
+	if (*slice) {
+		name[strcspn(name, "-")] = '\0';
+	}
+	return snprintf(type, TYPE_NAME, "%s%s%s", name, *slice ? "_" : "", slice) < TYPE_NAME;
+}
+
+static void put_slurm_resources(const struct emit_job *job, FILE *file, const char *type)
+{
 	char name[41];
 
-	if (!training && job->nodes > 1) {
-		job->refusal =
-		        "the row takes several nodes, each of which an inference engine starts "
-		        "in its own way (--max-gpus)";
-		return false;
-	}
-	if (!job_words(job, &words, "$head_node:29500")) {
-		return false;
-	}
 	job_name(job, name);
 	fprintf(file,
 	        "#!/bin/bash\n"
 	        "#SBATCH --job-name=%s\n"
 	        "#SBATCH --nodes=%u\n"
 	        "#SBATCH --ntasks-per-node=1\n"
-	        "#SBATCH --gpus-per-node=%u\n"
+	        "#SBATCH --cpus-per-task=%u\n"
+	        "#SBATCH --gpus-per-node=%s%s%u\n"
 	        "#SBATCH --mem=%" PRIu64 "G\n",
-	        name, job->nodes, job->node_gpus, host_gib(job));
+	        name, job->nodes, CPUS_PER_GPU * job->node_gpus, type, *type ? ":" : "",
+	        job->node_gpus, host_gib(job));
 	emit_heading(job, file);
 	emit_host_note(job, file);
-	emit_comment(file,
-	             "Ask for this GPU as your site names it: --constraint, or "
-	             "--gpus-per-node=TYPE:%u",
-	             job->node_gpus);
+	emit_comment(file, "cpus: %u for each GPU, an assumption", CPUS_PER_GPU);
+	if (*type) {
+		emit_comment(file,
+		             "%s: as AutoDetect=nvml of Slurm names it; your site's names: "
+		             "sinfo -o %%G",
+		             type);
+	} else {
+		emit_comment(file,
+		             "gpus: of any type; for this one --gpus-per-node=TYPE:%u, TYPE as "
+		             "sinfo -o %%G lists it, or --constraint",
+		             job->node_gpus);
+	}
+}
+
+bool emit_slurm(struct emit_job *job, FILE *file)
+{
+	struct words words = { .count = 0 };
+	char type[TYPE_NAME] = "";
+	bool typed = gres_type(job, type);
+
+	if (job->slice && !typed) {
+		job->refusal = "Slurm's name for a slice of this GPU is not known";
+		return false;
+	}
+	if (!job_words(job, &words, "$head_node:29500")) {
+		return false;
+	}
+	put_slurm_resources(job, file, type);
 	fputs("set -euo pipefail\n", file);
 	if (job->nodes > 1) {
 		fputs("head_node=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n",
 		      file);
 	}
-	fputs("srun \\\n", file);
+	/* srun of 22.05 and newer takes the count from no environment variable of the job's */
+	fputs("srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\" \\\n", file);
 	words_print_shell(&words, file, "  ");
 	return true;
 }
@@ -113,33 +183,20 @@ static const char *device_resource(enum vc_vendor vendor)
 	}
 }
 
-/* The resource and how many of it; of a slice where --mig was given. */
-static bool find_resource(struct emit_job *job, char resource[64], uint32_t *count)
+static bool find_resource(struct emit_job *job, char resource[64])
 {
 	const char *whole = device_resource(job->best->gpu->vendor);
-	struct table table;
 
-	*count = job->best->gpus;
-	if (!job->plan->arguments->mig) {
+	if (!whole) {
 		job->refusal = "no device plugin for this GPU is known";
-		(void)snprintf(resource, 64, "%s", whole ? whole : "");
-		return whole != NULL;
-	}
-	if (!plan_slices(job->plan, &table)) {
 		return false;
 	}
-	*count = 1;
-	job->refusal = "no MIG slice holds this job";
-	if (table.row_count > 0) {
-		const struct vc_slice *slice = table.rows;
-
-		(void)snprintf(resource, 64, "nvidia.com/mig-%s", slice->profile->name);
-		if (job->plan->spec->hardware.host_memory_bytes == 0) {
-			job->host_bytes = 2 * slice->profile->memory_bytes;
-		}
+	if (job->slice) {
+		(void)snprintf(resource, 64, "nvidia.com/mig-%s", job->slice->profile->name);
+	} else {
+		(void)snprintf(resource, 64, "%s", whole);
 	}
-	free((void *)table.rows);
-	return table.row_count > 0;
+	return true;
 }
 
 static const char *image_of(const struct emit_job *job)
@@ -158,7 +215,7 @@ static const char *image_of(const struct emit_job *job)
 }
 
 static void put_container(const struct emit_job *job, FILE *file, const struct words *words,
-                          const char *resource, uint32_t count)
+                          const char *resource)
 {
 	fputs("      containers:\n"
 	      "        - name: main\n"
@@ -180,27 +237,7 @@ static void put_container(const struct emit_job *job, FILE *file, const struct w
 	        "        - name: shm\n"
 	        "          emptyDir:\n"
 	        "            medium: Memory\n",
-	        host_gib(job), resource, count);
-}
-
-/* What runs in the container; on one instance of a slice there is nothing to divide over. */
-static bool container_words(struct emit_job *job, struct words *words)
-{
-	struct vc_candidate slice = *job->best;
-	struct emit_job alone = *job;
-	bool written;
-
-	if (!job->plan->arguments->mig) {
-		return job_words(job, words, NULL);
-	}
-	slice.layout = (struct vc_parallelism){
-		.data = 1, .tensor = 1, .pipeline = 1, .context = 1, .expert = 1
-	};
-	slice.gpus = 1;
-	alone.best = &slice;
-	written = job_words(&alone, words, NULL);
-	job->refusal = alone.refusal;
-	return written;
+	        host_gib(job), resource, job->best->gpus);
 }
 
 static void put_kind(FILE *file, const char *name, bool training)
@@ -237,33 +274,25 @@ bool emit_kubernetes(struct emit_job *job, FILE *file)
 {
 	bool training = job->request->workload.task == VC_TASK_TRAINING;
 	struct words words = { .count = 0 };
-	char name[41], resource[64] = "";
-	uint32_t count;
+	char name[41], resource[64];
 
 	if (job->nodes > 1) {
 		job->refusal = "the row takes several nodes, a pod has one (--max-gpus, or --emit "
 		               "slurm or skypilot)";
 		return false;
 	}
-	if (!find_resource(job, resource, &count)) {
-		return false;
-	}
-	job->refusal = NULL;
-	if (!container_words(job, &words)) {
+	if (!find_resource(job, resource) || !job_words(job, &words, NULL)) {
 		return false;
 	}
 	job_name(job, name);
 	emit_heading(job, file);
-	if (job->plan->arguments->mig) {
-		emit_comment(file, "of which it takes one slice, %s", resource);
-	}
 	emit_host_note(job, file);
 	if (strcmp(image_of(job), "IMAGE") == 0) {
 		emit_comment(file, "IMAGE: a container with %s",
 		             training ? "PyTorch and TRAIN.py" : "the engine");
 	}
 	put_kind(file, name, training);
-	put_container(job, file, &words, resource, count);
+	put_container(job, file, &words, resource);
 	return true;
 }
 
@@ -311,18 +340,11 @@ static const char *sky_accelerator(const struct vc_gpu *gpu)
 bool emit_skypilot(struct emit_job *job, FILE *file)
 {
 	const char *accelerator = sky_accelerator(job->best->gpu);
-	bool training = job->request->workload.task == VC_TASK_TRAINING;
 	struct words words = { .count = 0 };
 	char name[41];
 
 	if (!accelerator) {
 		job->refusal = "SkyPilot has no name for this GPU that is known (--gpu)";
-		return false;
-	}
-	if (!training && job->nodes > 1) {
-		job->refusal =
-		        "the row takes several nodes, each of which an inference engine starts "
-		        "in its own way (--max-gpus)";
 		return false;
 	}
 	if (!job_words(job, &words, "$head_node:29500")) {

@@ -3,15 +3,17 @@
 
     check.py PROGRAM
 
-Which readers there are depends on what is installed: PyYAML, kubernetes-validate, torch, accelerate,
-transformers, deepspeed, skypilot, bash. Those that are missing are named; nothing is passed in their stead. Exit status 1 where a
-reader refuses something.
+Which readers there are depends on what is installed: bash, Slurm (Debian: slurm-client, slurmctld), PyYAML,
+kubernetes-validate, torch, accelerate, transformers, deepspeed, skypilot. Those that are missing are named; nothing is
+passed in their stead. Exit status 1 where a reader refuses something.
 """
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+import slurm
 
 PROGRAM = sys.argv[1]
 TRAINING = ["--task", "training", "--precision", "bf16", "--gpu", "A100-80GB-SXM"]
@@ -69,6 +71,40 @@ def check_shell():
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
         assert script.startswith("#!/bin/bash\n#SBATCH "), name
     return 3 + len(JOBS)
+
+
+# As Slurm's AutoDetect=nvml names GPUs and slices: from batch scripts that people published.
+NODES = {
+    "a[1-2]": {"nvidia_a100-sxm4-80gb": 8},
+    "b": {"nvidia_a100_2g.20gb": 3},
+    "c": {"nvidia_h100_80gb_hbm3": 8},
+    "d": {"nvidia_h100_80gb_hbm3_3g.40gb": 1, "nvidia_h100_80gb_hbm3_4g.40gb": 1},
+    "e": {"nvidia_l40s": 4},
+    "f": {"nvidia_a100_80gb_pcie": 4},
+    "g": {"tesla_v100-sxm2-32gb": 4},
+}
+SLICE = ["--mig", "--quantization", "gptq-int8-g128"]
+SUBMITTED = [(options, SPEC) for options in JOBS.values()] + [
+    (["--gpu", "A100-80GB-SXM", *SLICE], SPEC),
+    (["--gpu", "H100-80GB-SXM", "--mig"], SERVED),
+    (["--gpu", "H100-80GB-SXM"], SERVED),
+    (["--gpu", "L40S"], SERVED),
+    (["--gpu", "A100-80GB-PCIe"], SERVED),
+    (["--gpu", "V100-32GB", "--precision", "fp16"], SPEC),
+]
+
+
+def check_slurm():
+    with slurm.controller(NODES) as sbatch:
+        for options, spec in SUBMITTED:
+            script = emit("slurm", options, spec)
+            status, said = sbatch(script)
+            assert status == 0 and " to start at " in said, (options, said)
+        status, said = sbatch(script.replace("--gpus-per-node=", "--gpus-per-node=other:"))
+        assert status != 0 and "not available" in said, said
+        status, said = sbatch(script.replace("--mem=", "--memory="))
+        assert status != 0 and "unrecognized option" in said, said
+    return len(SUBMITTED)
 
 
 def check_yaml():
@@ -157,7 +193,7 @@ def check_skypilot():
 def main():
     failed = False
     os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
-    for check in (check_shell, check_yaml, check_kubernetes, check_torchrun, check_trainer, check_accelerate, check_deepspeed,
+    for check in (check_shell, check_slurm, check_yaml, check_kubernetes, check_torchrun, check_trainer, check_accelerate, check_deepspeed,
                   check_skypilot):
         name = check.__name__[6:]
         try:
