@@ -653,7 +653,8 @@ struct vc_gpu {
 	uint32_t pcie_generation, pcie_lanes;
 	uint32_t bandwidth_gbs;
 	bool mig_capable;
-	bool verified; /* false: some figure has no second or first-hand source */
+	bool unified_memory; /* shared with the CPU: NVML gives no total */
+	bool verified;       /* false: some figure has no second or first-hand source */
 	struct vc_price price;
 };
 

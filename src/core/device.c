@@ -10,6 +10,8 @@ enum {
 	MIB = 1 << 20
 };
 
+#define GIB (1ull << 30)
+
 uint64_t device_usable_bytes(const struct vc_gpu *gpu)
 {
 	if (gpu->usable_bytes > 0) {
@@ -26,7 +28,8 @@ uint64_t device_usable_bytes(const struct vc_gpu *gpu)
 /*
  * H100: 530 MiB used of which 20 are torch's, github.com/vllm-project/vllm/issues/35463;
  * lazily loaded kernels elsewhere about 300 MB, github.com/pytorch/pytorch/issues/107667;
- * A100 with torch 2.1: 0.47 GiB, github.com/stas00/ml-engineering.
+ * A100 with torch 2.1: 0.47 GiB, github.com/stas00/ml-engineering. It grows with the processors:
+ * of the largest of Ada, vLLM found 43.93 of 44.42 GiB free on an L40S, 23.08 of 23.52 on a 4090.
  */
 uint64_t device_context_bytes(const struct vc_gpu *gpu)
 {
@@ -35,7 +38,10 @@ uint64_t device_context_bytes(const struct vc_gpu *gpu)
 	if (capability >= 90) {
 		return 510ull * MIB;
 	}
-	return (capability == 80 ? 480ull : 300ull) * MIB;
+	if (capability == 80 || (capability == 89 && device_usable_bytes(gpu) > 23 * GIB)) {
+		return 480ull * MIB;
+	}
+	return 300ull * MIB;
 }
 
 /* aten/src/ATen/cuda/CublasHandlePool.cpp: ":4096:2:16:8" is 8 MiB and 128 KiB; 32 MiB from sm_90.
@@ -54,7 +60,9 @@ uint64_t device_transformer_engine_workspace_bytes(const struct vc_gpu *gpu)
 /*
  * Growth outside torch by ranks, as vLLM's profiling run prints it. With NVLink: H20 0.74 GiB for
  * 2, A100 1.39 and H100 1.84 for 4 (github.com/vllm-project/vllm/issues/24881), A100 2.10 for 8.
- * Without: RTX 2080 Ti 0.20 for 4, RTX 4090 0.24 for 16 (issues/15014), L40S 0.36 for 8.
+ * Without, whatever their number: RTX 4090 0.25 for 2 (issues/13061) and 0.24 for 16
+ * (issues/15014), RTX 2080 Ti 0.20 for 4, L40S 0.21 and 0.36 for 8, RTX 3090 0.20 for 16
+ * (pull/14447).
  */
 struct communication {
 	uint32_t ranks;
@@ -63,9 +71,9 @@ struct communication {
 
 static const struct communication communication[] = {
 	{ 1, 0, 0, 0 },
-	{ 2, 150, 740, 740 },
-	{ 4, 205, 1420, 1880 },
-	{ UINT32_MAX, 350, 2150, 2150 },
+	{ 2, 220, 740, 740 },
+	{ 4, 220, 1420, 1880 },
+	{ UINT32_MAX, 220, 2150, 2150 },
 };
 
 uint64_t device_communication_bytes(const struct vc_gpu *gpu, uint32_t ranks)

@@ -129,13 +129,15 @@ static void v0_defaults(struct vllm *vllm)
 	}
 }
 
-/* engine/arg_utils.py: by the GPU's memory, the API server's column. */
+/* engine/arg_utils.py: by the GPU's memory, the API server's column. Where NVML gives none, as on a
+ * GB10 (github.com/vllm-project/vllm/pull/57378), those of small GPUs. */
 static void v1_defaults(struct vllm *vllm)
 {
 	const struct vc_gpu *gpu = vllm->request->gpu;
 	bool a100 = gpu->compute_capability == 80 && vllm_property(vllm, VLLM_A100_IS_SMALL);
-	bool large = vllm->usable_bytes >= 70 * GIB && !a100;
-	bool giant = vllm->usable_bytes >= 160 * GIB && vllm_property(vllm, VLLM_GIANT_DEFAULTS);
+	bool large = vllm->usable_bytes >= 70 * GIB && !a100 && !gpu->unified_memory;
+	bool giant = large && vllm->usable_bytes >= 160 * GIB &&
+	             vllm_property(vllm, VLLM_GIANT_DEFAULTS);
 
 	if (vllm->tokens == 0) {
 		vllm->tokens = giant ? 16384 : large ? 8192 : 2048;

@@ -384,6 +384,7 @@ static void read_row(struct reader *reader)
 	to->gpu.vendor = row->vendor ? *row->vendor : to->gpu.vendor;
 	to->gpu.link = row->link ? *row->link : to->gpu.link;
 	to->gpu.mig_capable = *to->mig_table != 0;
+	to->gpu.unified_memory = strcmp(to->form, "soc") == 0;
 	copy_price(reader, row, to);
 	check_entry(reader, to);
 	check_name(reader, to, to->gpu.id);

@@ -53,6 +53,8 @@ static void sizes_are_plausible(void **state)
 		assert_true(*gpu->family && *gpu->architecture && gpu->link != VC_LINK_UNKNOWN);
 		assert_int_equal(gpu->mig_capable, *entry->mig_table != 0);
 		assert_true(!gpu->mig_capable || entry->mig_instances >= 2);
+		assert_int_equal(gpu->unified_memory,
+		                 strstr(entry->memory_type, "unified") != NULL);
 		assert_true(gpu->vendor != VC_VENDOR_NVIDIA || gpu->compute_capability >= 52);
 		assert_true(entry->devices_per_board >= 1);
 	}

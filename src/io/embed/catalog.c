@@ -121,6 +121,7 @@ static void put_gpu(FILE *out, size_t i, const struct vc_catalog_gpu *entry)
 	put_number(out, "gpu.pcie_lanes", gpu->pcie_lanes);
 	put_number(out, "gpu.bandwidth_gbs", gpu->bandwidth_gbs);
 	put_number(out, "gpu.mig_capable", gpu->mig_capable);
+	put_number(out, "gpu.unified_memory", gpu->unified_memory);
 	put_number(out, "gpu.verified", gpu->verified);
 	fputs("\t\t.gpu.price = ", out);
 	put_price(out, &gpu->price);
