@@ -23,6 +23,7 @@ struct evidence_row {
 
 struct listing {
 	const struct arguments *arguments;
+	const struct vc_catalog *catalog;
 	uint64_t weights_ppm[VC_CRITERIA];
 	struct row *rows;
 	size_t count;
@@ -53,6 +54,11 @@ static void get_local_name(const void *row, struct cell *cell)
 static void get_kind(const void *row, struct cell *cell)
 {
 	cell_text(cell, row_of(row)->platform->kind);
+}
+
+static void get_origin(const void *row, struct cell *cell)
+{
+	cell_text(cell, row_of(row)->platform->origin.text);
 }
 
 static void get_score(const void *row, struct cell *cell)
@@ -151,6 +157,7 @@ static const struct column columns[] = {
 	  .use = COLUMN_DATA,
 	  .index = VC_PLATFORM_FIT,
 	  .get = get_trait },
+	{ .id = "origin", .heading = "from", .priority = 11, .get = get_origin },
 };
 
 static void get_evidence_platform(const void *row, struct cell *cell)
@@ -162,8 +169,8 @@ static void get_evidence_platform(const void *row, struct cell *cell)
 static void get_evidence(const void *row, struct cell *cell)
 {
 	const struct vc_platform_evidence *of = ((const struct evidence_row *)row)->evidence;
-	const char *const texts[] = { of->about,  of->grade, of->as_of,
-		                      of->source, of->text,  of->doubt };
+	const char *const texts[] = { of->about, of->grade, of->as_of,      of->source,
+		                      of->text,  of->doubt, of->origin.text };
 
 	cell_text(cell, texts[cell->index]);
 }
@@ -176,6 +183,7 @@ static const struct column evidence_columns[] = {
 	{ .id = "source", .heading = "source", .index = 3, .get = get_evidence },
 	{ .id = "text", .heading = "says", .index = 4, .get = get_evidence },
 	{ .id = "doubt", .heading = "doubt", .index = 5, .get = get_evidence },
+	{ .id = "origin", .heading = "from", .index = 6, .get = get_evidence },
 };
 
 /* ---- JSON ---- */
@@ -193,6 +201,7 @@ static void json_cells(struct json_writer *json, const struct vc_platform *platf
 			json_null(json, "score");
 		}
 		json_text(json, "is", *cell->is ? cell->is : NULL);
+		json_text(json, "origin", cell->origin.text);
 		json_close(json, '}');
 	}
 	json_close(json, '}');
@@ -239,6 +248,7 @@ static void json_facts(struct json_writer *json, const struct row *row)
 		json_text(json, "source", evidence->source);
 		json_text(json, "text", evidence->text);
 		json_text(json, "doubt", *evidence->doubt ? evidence->doubt : NULL);
+		json_text(json, "origin", evidence->origin.text);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -249,7 +259,8 @@ static void json_platform(struct json_writer *json, const struct row *row)
 	json_open(json, NULL, '{');
 	json_text(json, "id", row->platform->id);
 	json_text(json, "name", row->platform->name);
-	json_text(json, "local_name", row->platform->local_name);
+	json_text(json, "local_name",
+	          *row->platform->local_name ? row->platform->local_name : NULL);
 	json_text(json, "kind", row->platform->kind);
 	if (row->score.scored) {
 		json_ratio(json, "score", row->score.score_ppm, 1000000);
@@ -259,6 +270,7 @@ static void json_platform(struct json_writer *json, const struct row *row)
 	json_u64(json, "criteria_known", row->score.known);
 	json_cells(json, row->platform);
 	json_facts(json, row);
+	json_text(json, "origin", row->platform->origin.text);
 	json_close(json, '}');
 }
 
@@ -293,12 +305,15 @@ static void print_json(struct output *out, const struct listing *listing)
 
 static void print_evidence(struct output *out, const struct vc_platform_evidence *evidence)
 {
-	char line[1536] = "";
+	char line[8192] = "";
 
 	text_append(line, sizeof line, "%s (%s, %s; %s)", evidence->text, evidence->grade,
 	            evidence->as_of, evidence->source);
 	if (*evidence->doubt) {
 		text_append(line, sizeof line, "; but %s", evidence->doubt);
+	}
+	if (evidence->origin.text) {
+		text_append(line, sizeof line, " [%s]", evidence->origin.text);
 	}
 	fputs("  - ", out->file);
 	output_paragraph(out, TONE_PLAIN, line, 4);
@@ -315,7 +330,7 @@ static void print_about(struct output *out, const struct vc_platform *platform, 
 
 static void print_explained(struct output *out, const struct vc_platform *platform)
 {
-	char line[1024], score[48];
+	char line[8192], score[48];
 
 	putc('\n', out->file);
 	snprintf(line, sizeof line, "%s (%s)", platform->name, platform->id);
@@ -326,6 +341,9 @@ static void print_explained(struct output *out, const struct vc_platform *platfo
 		format_ratio(score, sizeof score, cell->score_ppm, 1000000);
 		snprintf(line, sizeof line, "%s %s%s%s", vc_criteria[i].id,
 		         cell->scored ? score : "not known", *cell->is ? ": " : "", cell->is);
+		if (cell->origin.text) {
+			text_append(line, sizeof line, " [%s]", cell->origin.text);
+		}
 		fputs("- ", out->file);
 		output_paragraph(out, TONE_PLAIN, line, 2);
 		print_about(out, platform, vc_criteria[i].id);
@@ -401,14 +419,25 @@ static void print(struct output *out, const struct listing *listing)
 
 /* ---- What is meant ---- */
 
+struct filter {
+	enum vc_platform_trait trait;
+	const char *option, *word; /* NULL: not asked for */
+};
+
+enum {
+	FILTERS = 4
+};
+
 /* A word that no platform has is a slip, not a filter that nothing passes. */
-static bool is_word(enum vc_platform_trait trait, const char *option, const char *word)
+static bool is_word(const struct vc_catalog *catalog, const struct filter *filter)
 {
+	const char *option = filter->option, *word = filter->word;
+	enum vc_platform_trait trait = filter->trait;
 	struct vc_nearest nearest = { .wanted = word };
 	char known[512] = "", shown[160];
 
-	for (size_t i = 0; i < vc_platform_count; i++) {
-		for (const char *const *have = vc_platforms[i].traits[trait]; *have; have++) {
+	for (size_t i = 0; i < catalog->platform_count; i++) {
+		for (const char *const *have = catalog->platforms[i].traits[trait]; *have; have++) {
 			if (strcmp(*have, word) == 0) {
 				return true;
 			}
@@ -427,15 +456,6 @@ static bool is_word(enum vc_platform_trait trait, const char *option, const char
 	}
 	return false;
 }
-
-struct filter {
-	enum vc_platform_trait trait;
-	const char *option, *word; /* NULL: not asked for */
-};
-
-enum {
-	FILTERS = 4
-};
 
 static bool passes(const struct vc_platform *platform, const struct filter filters[FILTERS],
                    bool cuda_only)
@@ -486,13 +506,12 @@ static bool choose(struct listing *listing)
 		return false;
 	}
 	for (size_t i = 0; i < FILTERS; i++) {
-		if (filters[i].word &&
-		    !is_word(filters[i].trait, filters[i].option, filters[i].word)) {
+		if (filters[i].word && !is_word(listing->catalog, &filters[i])) {
 			return false;
 		}
 	}
-	for (size_t i = 0; i < vc_platform_count; i++) {
-		struct row row = { .platform = &vc_platforms[i],
+	for (size_t i = 0; i < listing->catalog->platform_count; i++) {
+		struct row row = { .platform = &listing->catalog->platforms[i],
 			           .cuda_only = arguments->cuda_only };
 
 		if (passes(row.platform, filters, row.cuda_only)) {
@@ -505,12 +524,20 @@ static bool choose(struct listing *listing)
 
 int platforms_command(struct arguments *arguments)
 {
-	struct listing listing = { .arguments = arguments };
+	const struct vc_catalog_options options = { .files = arguments->catalogs.items,
+		                                    .file_count = arguments->catalogs.count };
+	struct vc_catalog catalog;
+	struct listing listing = { .arguments = arguments, .catalog = &catalog };
+	struct vc_error_list errors = { 0 };
 	int status = EXIT_WRONG_INPUT;
 	struct output out;
 
+	if (vc_catalog_open(&catalog, &options, &errors) != VC_OK) {
+		report_errors(&errors);
+		return EXIT_WRONG_INPUT;
+	}
 	output_open(&out, arguments);
-	listing.rows = calloc(vc_platform_count, sizeof *listing.rows);
+	listing.rows = calloc(catalog.platform_count + 1, sizeof *listing.rows);
 	if (!listing.rows) {
 		report_no_memory();
 	} else if (choose(&listing)) {
@@ -518,5 +545,6 @@ int platforms_command(struct arguments *arguments)
 		status = EXIT_FITS;
 	}
 	free(listing.rows);
+	vc_catalog_close(&catalog);
 	return status;
 }

@@ -390,7 +390,7 @@ static const struct schema_field platforms_fields[] = {
 	MUST("criteria[].weight", SCHEMA_NUMBER),
 	MUST("platforms[].id", SCHEMA_TEXT),
 	MUST("platforms[].name", SCHEMA_TEXT),
-	MUST("platforms[].local_name", SCHEMA_TEXT),
+	MUST_OR_NULL("platforms[].local_name", SCHEMA_TEXT),
 	MUST("platforms[].kind", SCHEMA_TEXT),
 	MUST_OR_NULL("platforms[].score", SCHEMA_NUMBER),
 	MUST("platforms[].criteria_known", SCHEMA_BYTES),
@@ -408,6 +408,8 @@ static const struct schema_field platforms_fields[] = {
 	MUST("platforms[].evidence[].source", SCHEMA_TEXT),
 	MUST("platforms[].evidence[].text", SCHEMA_TEXT),
 	MUST_OR_NULL("platforms[].evidence[].doubt", SCHEMA_TEXT),
+	MUST_OR_NULL("platforms[].evidence[].origin", SCHEMA_TEXT),
+	MUST_OR_NULL("platforms[].origin", SCHEMA_TEXT),
 };
 
 static const struct schema_field local_fields[] = {

@@ -1,5 +1,6 @@
 /*
- * The GPUs that the program knows: built in, and changed by the user's own files.
+ * The GPUs, offers and platforms that the program knows: built in, and changed by the user's own
+ * files.
  *
  * The built-in catalog is const tables made from src/catalog/ at build time, by the reader that
  * also reads users' files; using it costs nothing at start. docs/catalog.md describes the files.
@@ -10,11 +11,14 @@
 #include "vramcalc/vramcalc.h"
 
 struct vc_error_list;
+struct vc_platform;
+struct vc_criterion;
 
-/* Who said so: `file` is NULL for what is built in. */
+/* Who said so: `file` and `text` are NULL for what is built in. */
 struct vc_origin {
 	const char *file;
 	uint32_t line;
+	const char *text; /* "FILE:LINE" */
 };
 
 /* Where a figure comes from: "memory", and the public source it was read in. */
@@ -68,6 +72,9 @@ struct vc_catalog {
 	size_t count;
 	const struct vc_offer *offers;
 	size_t offer_count;
+	const struct vc_platform *platforms; /* platform.h */
+	size_t platform_count;
+	const struct vc_criterion *criteria;
 	void *memory; /* what vc_catalog_close() frees; NULL for the built-in one */
 };
 
@@ -75,7 +82,9 @@ struct vc_catalog {
 extern const struct vc_catalog vc_catalog_builtin;
 
 struct vc_catalog_options {
-	const char *const *files; /* .yaml, .yml, .json for GPUs; .csv for offers; later ones win */
+	/* .csv for offers, any other name for YAML or JSON with GPUs and platforms; later ones win
+	 */
+	const char *const *files;
 	size_t file_count;
 	bool no_user_files;   /* leave out $XDG_CONFIG_HOME/vramcalc and ~/.config/vramcalc */
 	const char *currency; /* which price becomes gpu.price; NULL: USD */

@@ -1,7 +1,9 @@
-/* What holds between the entries of a catalog: derived memory, offers of known GPUs, prices. */
+/* A catalog's lists, and what holds between their entries: derived memory, offers of known GPUs,
+ * prices. */
 #include "catalog_draft.h"
 #include "gpu_name.h"
 #include "nearest.h"
+#include "platform.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,46 +18,91 @@ void vc_draft_no_memory(struct vc_catalog_draft *draft)
 	vc_errors_append(draft->errors, &error);
 }
 
-/* `*items` with room for one more of `size` bytes each; NULL without memory. */
-static void *grow(struct vc_catalog_draft *draft, void *items, size_t count, size_t size)
-{
-	void *larger = vc_arena_take(&draft->arena, (count * 2 + 16) * size);
+/* A list that doubles in the draft's memory. */
+struct list {
+	void **items;
+	size_t *count, *room, size;
+};
 
-	if (!larger) {
-		vc_draft_no_memory(draft);
-	} else if (count) {
-		memcpy(larger, items, count * size);
+/* Room for one more; NULL without memory. */
+static void *add(struct vc_catalog_draft *draft, const struct list *list)
+{
+	if (*list->count == *list->room) {
+		size_t room = *list->count * 2 + 16;
+		void *larger = vc_arena_take(&draft->arena, room * list->size);
+
+		if (!larger) {
+			vc_draft_no_memory(draft);
+			return NULL;
+		}
+		if (*list->count) {
+			memcpy(larger, *list->items, *list->count * list->size);
+		}
+		*list->items = larger;
+		*list->room = room;
 	}
-	return larger;
+	return (char *)*list->items + (*list->count)++ * list->size;
 }
 
 struct vc_catalog_gpu *vc_draft_add_gpu(struct vc_catalog_draft *draft)
 {
-	if (draft->gpu_count == draft->gpu_room) {
-		void *larger = grow(draft, draft->gpus, draft->gpu_count, sizeof *draft->gpus);
+	void *items = draft->gpus;
+	const struct list list = { &items, &draft->gpu_count, &draft->gpu_room,
+		                   sizeof *draft->gpus };
+	struct vc_catalog_gpu *added = add(draft, &list);
 
-		if (!larger) {
-			return NULL;
-		}
-		draft->gpus = larger;
-		draft->gpu_room = draft->gpu_count * 2 + 16;
-	}
-	return &draft->gpus[draft->gpu_count++];
+	draft->gpus = items;
+	return added;
 }
 
 struct vc_offer *vc_draft_add_offer(struct vc_catalog_draft *draft)
 {
-	if (draft->offer_count == draft->offer_room) {
-		void *larger =
-		        grow(draft, draft->offers, draft->offer_count, sizeof *draft->offers);
+	void *items = draft->offers;
+	const struct list list = { &items, &draft->offer_count, &draft->offer_room,
+		                   sizeof *draft->offers };
+	struct vc_offer *added = add(draft, &list);
 
-		if (!larger) {
-			return NULL;
-		}
-		draft->offers = larger;
-		draft->offer_room = draft->offer_count * 2 + 16;
+	draft->offers = items;
+	return added;
+}
+
+struct vc_platform *vc_draft_add_platform(struct vc_catalog_draft *draft)
+{
+	void *items = draft->platforms;
+	const struct list list = { &items, &draft->platform_count, &draft->platform_room,
+		                   sizeof *draft->platforms };
+	struct vc_platform *added = add(draft, &list);
+
+	draft->platforms = items;
+	return added;
+}
+
+const char *vc_draft_keep(struct vc_catalog_draft *draft, const char *text)
+{
+	const char *copy = vc_arena_text(&draft->arena, text, strlen(text));
+
+	if (!copy) {
+		vc_draft_no_memory(draft);
+		return "";
 	}
-	return &draft->offers[draft->offer_count++];
+	return copy;
+}
+
+struct vc_origin vc_draft_origin(struct vc_catalog_draft *draft, const char *file, uint32_t line)
+{
+	enum {
+		NUMBER = 12 /* ":4294967295" */
+	};
+	size_t length = strlen(file);
+	char *text = vc_arena_take(&draft->arena, length + NUMBER);
+
+	if (!text) {
+		vc_draft_no_memory(draft);
+		return (struct vc_origin){ .line = line };
+	}
+	memcpy(text, file, length);
+	snprintf(text + length, NUMBER, ":%" PRIu32, line);
+	return (struct vc_origin){ file, line, text };
 }
 
 bool vc_draft_start(struct vc_catalog_draft *draft, const struct vc_catalog *base,
@@ -63,7 +110,8 @@ bool vc_draft_start(struct vc_catalog_draft *draft, const struct vc_catalog *bas
 {
 	*draft = (struct vc_catalog_draft){ .errors = errors,
 		                            .errors_before = errors->count,
-		                            .is_users = base != NULL };
+		                            .is_users = base != NULL,
+		                            .criteria = base ? base->criteria : NULL };
 	for (size_t i = 0; base && i < base->count; i++) {
 		struct vc_catalog_gpu *gpu = vc_draft_add_gpu(draft);
 
@@ -79,6 +127,14 @@ bool vc_draft_start(struct vc_catalog_draft *draft, const struct vc_catalog *bas
 			return false;
 		}
 		*offer = base->offers[i];
+	}
+	for (size_t i = 0; base && i < base->platform_count; i++) {
+		struct vc_platform *platform = vc_draft_add_platform(draft);
+
+		if (!platform) {
+			return false;
+		}
+		*platform = base->platforms[i];
 	}
 	return true;
 }
@@ -151,24 +207,18 @@ static uint64_t per_gpu(const struct vc_offer *offer)
 	return (offer->on_demand_micros * 1000000 + offer->gpus_micros / 2) / offer->gpus_micros;
 }
 
-/* "aws g4dn.xlarge us-east-1"; a price of the user's own is named by its file and line. */
+/* "aws g4dn.xlarge us-east-1"; a price without a cloud is named by its file and line. */
 static const char *offer_text(struct vc_catalog_draft *draft, const struct vc_offer *offer)
 {
 	bool region = *offer->region && strcmp(offer->region, "*") != 0;
 	char text[512];
-	const char *copy;
 
-	if (*offer->cloud) {
-		snprintf(text, sizeof text, "%s %s%s%s", offer->cloud, offer->instance,
-		         region ? " " : "", region ? offer->region : "");
-	} else {
-		snprintf(text, sizeof text, "%s:%" PRIu32, offer->origin.file, offer->origin.line);
+	if (!*offer->cloud) {
+		return offer->origin.text;
 	}
-	copy = vc_arena_text(&draft->arena, text, strlen(text));
-	if (!copy) {
-		vc_draft_no_memory(draft);
-	}
-	return copy ? copy : "";
+	snprintf(text, sizeof text, "%s %s%s%s", offer->cloud, offer->instance, region ? " " : "",
+	         region ? offer->region : "");
+	return vc_draft_keep(draft, text);
 }
 
 enum {
@@ -271,6 +321,13 @@ static void drop_hidden(struct vc_catalog_draft *draft)
 		}
 	}
 	draft->gpu_count = kept;
+	kept = 0;
+	for (size_t i = 0; i < draft->platform_count; i++) {
+		if (!draft->platforms[i].hidden) {
+			draft->platforms[kept++] = draft->platforms[i];
+		}
+	}
+	draft->platform_count = kept;
 }
 
 static void resolve_offers(struct vc_catalog_draft *draft)
@@ -312,7 +369,10 @@ bool vc_draft_finish(struct vc_catalog_draft *draft, const char *currency,
 	*catalog = (struct vc_catalog){ .gpus = draft->gpus,
 		                        .count = draft->gpu_count,
 		                        .offers = draft->offers,
-		                        .offer_count = draft->offer_count };
+		                        .offer_count = draft->offer_count,
+		                        .platforms = draft->platforms,
+		                        .platform_count = draft->platform_count,
+		                        .criteria = draft->criteria };
 	if (draft->errors->count > draft->errors_before) {
 		vc_arena_free(&draft->arena);
 		return false;

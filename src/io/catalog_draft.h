@@ -15,6 +15,9 @@ struct vc_catalog_draft {
 	size_t gpu_count, gpu_room;
 	struct vc_offer *offers;
 	size_t offer_count, offer_room;
+	struct vc_platform *platforms;
+	size_t platform_count, platform_room;
+	const struct vc_criterion *criteria; /* VC_CRITERIA of them */
 	struct vc_error_list *errors;
 	size_t errors_before;
 	bool is_users; /* files are laid over a catalog: what they name is shown */
@@ -30,7 +33,9 @@ struct vc_catalog_text {
  * then. */
 bool vc_draft_start(struct vc_catalog_draft *draft, const struct vc_catalog *base,
                     struct vc_error_list *errors);
-void vc_draft_read_gpus(struct vc_catalog_draft *draft, const struct vc_catalog_text *source);
+/* YAML or JSON with GPUs and platforms. */
+void vc_draft_read_yaml(struct vc_catalog_draft *draft, const struct vc_catalog_text *source);
+/* CSV. */
 void vc_draft_read_offers(struct vc_catalog_draft *draft, const struct vc_catalog_text *source);
 
 /*
@@ -43,6 +48,12 @@ bool vc_draft_finish(struct vc_catalog_draft *draft, const char *currency,
 /* Room for one more; NULL when there is no memory. */
 struct vc_catalog_gpu *vc_draft_add_gpu(struct vc_catalog_draft *draft);
 struct vc_offer *vc_draft_add_offer(struct vc_catalog_draft *draft);
+struct vc_platform *vc_draft_add_platform(struct vc_catalog_draft *draft);
+
+/* A copy in the draft's memory; "" when there is none. */
+const char *vc_draft_keep(struct vc_catalog_draft *draft, const char *text);
+/* `file` stays the caller's and has to live as long as the draft's memory. */
+struct vc_origin vc_draft_origin(struct vc_catalog_draft *draft, const char *file, uint32_t line);
 
 void vc_draft_no_memory(struct vc_catalog_draft *draft);
 

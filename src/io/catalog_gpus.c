@@ -3,7 +3,6 @@
 #include "catalog_schema.h"
 #include "gpu_name.h"
 #include "quantity.h"
-#include "yaml_place.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -15,32 +14,16 @@ struct reader {
 	const struct vc_catalog_text *source;
 	const char *name;      /* of the file, in the arena */
 	const uint32_t *lines; /* where each row begins */
-	const struct vc_gpu_file *file;
+	const struct vc_catalog_file *file;
 	uint32_t index; /* of the row in file->gpus */
 };
 
 static void refuse(struct reader *reader, const char *key, const char *message)
 {
-	struct vc_place place = { .file = reader->name };
-	struct vc_text_mark mark;
 	char path[96];
 
 	snprintf(path, sizeof path, "gpus[%u]%s%s", reader->index, key ? "." : "", key ? key : "");
-	mark = vc_yaml_place(reader->source->text, reader->source->length, path);
-	place.line = mark.line;
-	place.column = mark.column;
-	vc_errors_add(reader->draft->errors, &place, path, "%s", message);
-}
-
-static const char *keep(struct reader *reader, const char *text)
-{
-	const char *copy = vc_arena_text(&reader->draft->arena, text, strlen(text));
-
-	if (!copy) {
-		vc_draft_no_memory(reader->draft);
-		return "";
-	}
-	return copy;
+	vc_catalog_refuse(reader->draft, reader->source, path, message);
 }
 
 /* ---- Fields that only need copying ---- */
@@ -105,7 +88,8 @@ static void copy_texts(struct reader *reader, const struct vc_gpu_row *row,
 		const char *text = *(char *const *)((const char *)row + texts[i].from);
 
 		if (text) {
-			*(const char **)((char *)to + texts[i].to) = keep(reader, text);
+			*(const char **)((char *)to + texts[i].to) =
+			        vc_draft_keep(reader->draft, text);
 		}
 	}
 	for (size_t i = 0; i < COUNT(flags); i++) {
@@ -156,7 +140,7 @@ static void copy_aliases(struct reader *reader, const struct vc_gpu_row *row,
 		return;
 	}
 	for (uint32_t i = 0; i < row->aliases_count; i++) {
-		aliases[i] = keep(reader, row->aliases[i]);
+		aliases[i] = vc_draft_keep(reader->draft, row->aliases[i]);
 	}
 	to->gpu.aliases = aliases;
 }
@@ -241,7 +225,8 @@ static void copy_citations(struct reader *reader, const struct vc_gpu_row *row,
 		if (given[i].source) {
 			citations[to->citation_count++] = (struct vc_citation){
 				given[i].field,
-				keep(reader, resolve_source(reader, given[i].source)),
+				vc_draft_keep(reader->draft,
+				              resolve_source(reader, given[i].source)),
 			};
 		}
 	}
@@ -274,7 +259,7 @@ static void copy_price(struct reader *reader, const struct vc_gpu_row *row,
 	memcpy(offer.currency, currency, 4);
 	offer.cloud = offer.region = offer.instance = offer.source = offer.note = "";
 	offer.gpu_id = to->gpu.id;
-	offer.as_of = row->price_as_of ? keep(reader, row->price_as_of) : "";
+	offer.as_of = row->price_as_of ? vc_draft_keep(reader->draft, row->price_as_of) : "";
 	offer.origin = to->origin;
 	*added = offer;
 }
@@ -343,7 +328,7 @@ static struct vc_catalog_gpu *entry_for(struct reader *reader, const char *id)
 	}
 	entry = vc_draft_add_gpu(draft);
 	if (entry) {
-		entry->gpu.id = keep(reader, id);
+		entry->gpu.id = vc_draft_keep(reader->draft, id);
 		entry->gpu.name = entry->gpu.family = entry->gpu.id;
 		entry->gpu.architecture = "";
 		entry->gpu.aliases = no_aliases;
@@ -373,7 +358,10 @@ static void read_row(struct reader *reader)
 	if (!to) {
 		return;
 	}
-	to->origin = (struct vc_origin){ reader->name, reader->lines[reader->index] };
+	if (to->origin.file == reader->name) {
+		refuse(reader, "id", "is in this file already (one row each)");
+	}
+	to->origin = vc_draft_origin(reader->draft, reader->name, reader->lines[reader->index]);
 	copy_texts(reader, row, to);
 	show(reader, row, to);
 	copy_numbers(reader, row, to);
@@ -394,20 +382,14 @@ static void read_row(struct reader *reader)
 	}
 }
 
-void vc_draft_read_gpus(struct vc_catalog_draft *draft, const struct vc_catalog_text *source)
+void vc_catalog_lay_gpus(struct vc_catalog_draft *draft, const struct vc_catalog_text *source,
+                         const struct vc_catalog_file *file)
 {
-	struct reader reader = { .draft = draft, .source = source };
-	struct vc_gpu_file *file;
+	struct reader reader = { .draft = draft, .source = source, .file = file };
 
-	reader.name = keep(&reader, source->name);
-	file = vc_gpu_file_load(draft, source);
-	if (!file) {
-		return;
-	}
-	reader.file = file;
-	reader.lines = vc_gpu_file_lines(draft, source, file->gpus_count);
+	reader.name = vc_draft_keep(draft, source->name);
+	reader.lines = vc_catalog_lines(draft, source, "gpus", file->gpus_count);
 	for (reader.index = 0; reader.lines && reader.index < file->gpus_count; reader.index++) {
 		read_row(&reader);
 	}
-	vc_gpu_file_free(file);
 }

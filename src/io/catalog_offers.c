@@ -83,14 +83,7 @@ static char *text_of(struct reader *reader, enum column column)
 
 static const char *keep(struct reader *reader, enum column column)
 {
-	const char *text = text_of(reader, column);
-	const char *copy = vc_arena_text(&reader->draft->arena, text, strlen(text));
-
-	if (!copy) {
-		vc_draft_no_memory(reader->draft);
-		return "";
-	}
-	return copy;
+	return vc_draft_keep(reader->draft, text_of(reader, column));
 }
 
 static int column_by_name(const char *name)
@@ -259,7 +252,8 @@ static void put(struct vc_catalog_draft *draft, const struct vc_offer *offer)
 static void read_row(struct reader *reader)
 {
 	size_t errors = reader->draft->errors->count;
-	struct vc_offer offer = { .origin = { reader->name, reader->row.line } };
+	struct vc_offer offer = { .origin = vc_draft_origin(reader->draft, reader->name,
+		                                            reader->row.line) };
 
 	if (reader->row.count > reader->header_count) {
 		struct vc_place place = { reader->name, reader->row.line,

@@ -99,7 +99,7 @@ static void read_one(struct vc_catalog_draft *draft, const char *path)
 		vc_draft_read_offers(draft, &source);
 	} else {
 		vc_text_join_surrogates(text, source.length);
-		vc_draft_read_gpus(draft, &source);
+		vc_draft_read_yaml(draft, &source);
 	}
 	free(text);
 }

@@ -1,9 +1,11 @@
 /* One row per key of a catalog file. docs/catalog.md explains them. */
 #include "catalog_schema.h"
-#include "utf8.h"
+#include "platform.h"
 #include "yaml_guard.h"
+#include "yaml_place.h"
 
 #include <cyaml/cyaml.h>
+#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -109,26 +111,116 @@ static const cyaml_schema_value_t source_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct vc_source_row, source_fields),
 };
 
-static const cyaml_schema_field_t file_fields[] = {
-	CYAML_FIELD_UINT("version", CYAML_FLAG_OPTIONAL, struct vc_gpu_file, version),
-	TEXT(as_of, struct vc_gpu_file),
-	CYAML_FIELD_SEQUENCE("sources", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
-	                     struct vc_gpu_file, sources, &source_value, 0, 1000),
-	CYAML_FIELD_SEQUENCE("gpus", CYAML_FLAG_POINTER, struct vc_gpu_file, gpus, &gpu_value, 0,
-	                     1000),
-	CYAML_FIELD_END,
+/* ---- Platforms ---- */
+
+#define REQUIRED(key, type) CYAML_FIELD_STRING_PTR(#key, CYAML_FLAG_POINTER, type, key, 1, 512)
+#define LIST(key, type, value, most)                                                               \
+	CYAML_FIELD_SEQUENCE(#key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, key, value, 0,  \
+	                     most)
+
+static const cyaml_schema_value_t word_value = {
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, 64),
 };
 
-static const cyaml_schema_value_t file_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct vc_gpu_file, file_fields),
+static const cyaml_schema_field_t size_fields[] = {
+	CYAML_FIELD_UINT("gb", CYAML_FLAG_DEFAULT, struct vc_size_row, gb),
+	REQUIRED(vendor, struct vc_size_row),
+	REQUIRED(is, struct vc_size_row),
+	CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t size_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct vc_size_row, size_fields),
+};
+
+static const cyaml_schema_field_t cell_fields[] = {
+	REQUIRED(criterion, struct vc_cell_row),
+	REQUIRED(score, struct vc_cell_row),
+	TEXT(is, struct vc_cell_row),
+	CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t cell_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct vc_cell_row, cell_fields),
+};
+
+static const cyaml_schema_field_t evidence_fields[] = {
+	REQUIRED(about, struct vc_evidence_row),
+	REQUIRED(grade, struct vc_evidence_row),
+	REQUIRED(as_of, struct vc_evidence_row),
+	REQUIRED(source, struct vc_evidence_row),
+	REQUIRED(text, struct vc_evidence_row),
+	TEXT(doubt, struct vc_evidence_row),
+	CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t evidence_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct vc_evidence_row, evidence_fields),
+};
+
+static const cyaml_schema_field_t platform_fields[] = {
+	CYAML_FIELD_STRING_PTR("id", CYAML_FLAG_POINTER, struct vc_platform_row, id, 1, 64),
+	TEXT(name, struct vc_platform_row),
+	TEXT(local_name, struct vc_platform_row),
+	TEXT(kind, struct vc_platform_row),
+	LIST(slicing, struct vc_platform_row, &word_value, 16),
+	LIST(compliance, struct vc_platform_row, &word_value, 16),
+	LIST(frameworks, struct vc_platform_row, &word_value, 16),
+	LIST(fits, struct vc_platform_row, &word_value, 16),
+	LIST(sizes, struct vc_platform_row, &size_value, 32),
+	LIST(cells, struct vc_platform_row, &cell_value, VC_CRITERIA),
+	LIST(evidence, struct vc_platform_row, &evidence_value, 64),
+	FLAG(hidden, struct vc_platform_row),
+	CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t platform_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct vc_platform_row, platform_fields),
+};
+
+static const cyaml_schema_field_t criterion_fields[] = {
+	REQUIRED(id, struct vc_criterion_row),
+	REQUIRED(name, struct vc_criterion_row),
+	REQUIRED(question, struct vc_criterion_row),
+	REQUIRED(rubric, struct vc_criterion_row),
+	CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t criterion_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct vc_criterion_row, criterion_fields),
+};
+
+/* ---- Files ---- */
+
+#define USERS_FIELDS                                                                               \
+	CYAML_FIELD_UINT("version", CYAML_FLAG_OPTIONAL, struct vc_catalog_file, version),         \
+	        TEXT(as_of, struct vc_catalog_file),                                               \
+	        LIST(sources, struct vc_catalog_file, &source_value, 1000),                        \
+	        LIST(gpus, struct vc_catalog_file, &gpu_value, 1000),                              \
+	        LIST(platforms, struct vc_catalog_file, &platform_value, 64)
+
+static const cyaml_schema_field_t users_fields[] = {
+	USERS_FIELDS,
+	CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t users_schema = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct vc_catalog_file, users_fields),
+};
+
+/* The criteria are the program's own. */
+static const cyaml_schema_field_t builtin_fields[] = {
+	USERS_FIELDS,
+	TEXT(compared, struct vc_catalog_file),
+	LIST(criteria, struct vc_catalog_file, &criterion_value, VC_CRITERIA),
+	CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t builtin_schema = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct vc_catalog_file, builtin_fields),
 };
 
 static const cyaml_config_t config = { .mem_fn = cyaml_mem, .flags = CYAML_CFG_NO_ALIAS };
 
-struct vc_gpu_file *vc_gpu_file_load(struct vc_catalog_draft *draft,
-                                     const struct vc_catalog_text *source)
+struct vc_catalog_file *vc_catalog_file_load(struct vc_catalog_draft *draft,
+                                             const struct vc_catalog_text *source)
 {
-	const struct vc_guard guard = { .schema = &file_schema, .file = source->name, .path = "" };
+	const struct vc_guard guard = { .schema = draft->is_users ? &users_schema : &builtin_schema,
+		                        .file = source->name,
+		                        .path = "" };
 	cyaml_data_t *file = NULL;
 	cyaml_err_t problem;
 
@@ -136,7 +228,7 @@ struct vc_gpu_file *vc_gpu_file_load(struct vc_catalog_draft *draft,
 		return NULL;
 	}
 	problem = cyaml_load_data((const uint8_t *)source->text, source->length, &config,
-	                          &file_schema, &file, NULL);
+	                          guard.schema, &file, NULL);
 	if (problem != CYAML_OK) {
 		const struct vc_place place = { .file = source->name };
 
@@ -146,30 +238,77 @@ struct vc_gpu_file *vc_gpu_file_load(struct vc_catalog_draft *draft,
 	return file;
 }
 
-void vc_gpu_file_free(struct vc_gpu_file *file)
+/* The larger schema frees what either bound. */
+void vc_catalog_file_free(struct vc_catalog_file *file)
 {
-	cyaml_free(&config, &file_schema, file, 0);
+	cyaml_free(&config, &builtin_schema, file, 0);
 }
 
+void vc_draft_read_yaml(struct vc_catalog_draft *draft, const struct vc_catalog_text *source)
+{
+	struct vc_catalog_file *file = vc_catalog_file_load(draft, source);
+
+	if (!file) {
+		return;
+	}
+	if (!file->gpus && !file->platforms) {
+		vc_catalog_refuse(draft, source, "",
+		                  "holds neither gpus nor platforms (a list of "
+		                  "either)");
+	}
+	vc_catalog_lay_gpus(draft, source, file);
+	vc_catalog_lay_platforms(draft, source, file);
+	vc_catalog_file_free(file);
+}
+
+void vc_catalog_refuse(struct vc_catalog_draft *draft, const struct vc_catalog_text *source,
+                       const char *path, const char *message)
+{
+	struct vc_place place = { .file = source->name };
+	struct vc_text_mark mark;
+
+	/* Finding a place means reading the file again: not for what is counted only. */
+	if (draft->errors->count < VC_MAX_ERRORS) {
+		mark = vc_yaml_place(source->text, source->length, path);
+		place.line = mark.line;
+		place.column = mark.column;
+	}
+	vc_errors_add(draft->errors, &place, path, "%s", message);
+}
+
+/* ---- Lines ---- */
+
+/* Lists of mappings lie at depth 2, "gpus", and at depth 4, "platforms.cells". */
 struct lines {
+	const char *path;
 	uint32_t *lines;
-	uint32_t count, found;
+	size_t count, found;
 	unsigned depth;
-	bool in_gpus;
+	char keys[2][16]; /* that came last in the top mapping and in one of a list */
 };
 
-/* A row is a mapping two levels below the top, under the key that came last there. */
+static bool is_on_path(const struct lines *lines)
+{
+	char path[40];
+
+	snprintf(path, sizeof path, "%s%s%s", lines->keys[0], lines->depth == 4 ? "." : "",
+	         lines->depth == 4 ? lines->keys[1] : "");
+	return strcmp(path, lines->path) == 0;
+}
+
 static void take_line(struct lines *lines, const yaml_event_t *event)
 {
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
-		if (lines->depth == 1) {
-			lines->in_gpus =
-			        strcmp((const char *)event->data.scalar.value, "gpus") == 0;
+		/* Of a mapping's scalars that come before a list the last is its key. */
+		if (lines->depth == 1 || lines->depth == 3) {
+			snprintf(lines->keys[lines->depth / 2], sizeof lines->keys[0], "%s",
+			         (const char *)event->data.scalar.value);
 		}
 		break;
 	case YAML_MAPPING_START_EVENT:
-		if (lines->depth == 2 && lines->in_gpus && lines->found < lines->count) {
+		if ((lines->depth == 2 || lines->depth == 4) && lines->found < lines->count &&
+		    is_on_path(lines)) {
 			lines->lines[lines->found++] = (uint32_t)event->start_mark.line + 1;
 		}
 		lines->depth++;
@@ -186,13 +325,14 @@ static void take_line(struct lines *lines, const yaml_event_t *event)
 	}
 }
 
-const uint32_t *vc_gpu_file_lines(struct vc_catalog_draft *draft,
-                                  const struct vc_catalog_text *source, uint32_t count)
+const uint32_t *vc_catalog_lines(struct vc_catalog_draft *draft,
+                                 const struct vc_catalog_text *source, const char *path,
+                                 size_t count)
 {
-	struct lines lines = { .count = count };
+	struct lines lines = { .path = path, .count = count };
 	yaml_parser_t parser;
 	yaml_event_t event;
-	bool more = true;
+	bool more = count > 0;
 
 	lines.lines = vc_arena_take(&draft->arena, (count + 1) * sizeof *lines.lines);
 	if (!lines.lines || !yaml_parser_initialize(&parser)) {

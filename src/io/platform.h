@@ -1,10 +1,11 @@
-/* Rental platforms over the criteria of a decision matrix, made from src/catalog/platforms.yaml. */
+/*
+ * Rental platforms over the criteria of a decision matrix, made from src/catalog/platforms.yaml; a
+ * catalog has them with those of the user's files.
+ */
 #ifndef VC_PLATFORM_H
 #define VC_PLATFORM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "catalog.h"
 
 enum {
 	VC_CRITERIA = 6
@@ -19,6 +20,7 @@ struct vc_platform_cell {
 	bool scored;
 	uint32_t score_ppm; /* 0 to 1 in millionths */
 	const char *is;     /* "" where nothing is known */
+	struct vc_origin origin;
 };
 
 struct vc_platform_size {
@@ -29,6 +31,7 @@ struct vc_platform_size {
 struct vc_platform_evidence {
 	const char *about;                                 /* a criterion's id, or "other" */
 	const char *grade, *as_of, *source, *text, *doubt; /* no doubt: "" */
+	struct vc_origin origin;
 };
 
 /* What platforms are filtered by; each is a list of words that ends with NULL. */
@@ -41,19 +44,19 @@ enum vc_platform_trait {
 };
 
 struct vc_platform {
-	const char *id, *name, *local_name;
-	const char *kind; /* "general" or "specialist" */
+	const char *id, *name, *local_name; /* no local name: "" */
+	const char *kind;                   /* "general", "specialist" or "own" */
 	struct vc_platform_cell cells[VC_CRITERIA];
 	const char *const *traits[VC_PLATFORM_TRAITS];
 	const struct vc_platform_size *sizes;
 	size_t size_count;
 	const struct vc_platform_evidence *evidence;
 	size_t evidence_count;
+	bool hidden;             /* left out by a user's file; never so in an opened catalog */
+	struct vc_origin origin; /* where it was last changed */
 };
 
 extern const struct vc_criterion vc_criteria[VC_CRITERIA];
-extern const struct vc_platform vc_platforms[];
-extern const size_t vc_platform_count;
 extern const char vc_platforms_as_of[];    /* when the facts were read */
 extern const char vc_platforms_compared[]; /* the time that the documents compare */
 

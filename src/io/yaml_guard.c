@@ -181,14 +181,33 @@ static bool is_whole_number(const char *text, uint32_t bytes)
 	return true;
 }
 
-static bool is_listed(const cyaml_schema_value_t *value, const char *text)
+/* A word of a closed list; another one is refused with the nearest or with all of them. */
+static void take_word(struct walk *walk, const cyaml_schema_value_t *value, const char *text,
+                      const struct vc_place *place)
 {
+	struct vc_nearest nearest = { .wanted = text };
+	char names[200] = "";
+	size_t at = 0;
+
 	for (uint32_t i = 0; i < value->enumeration.count; i++) {
-		if (strcmp(value->enumeration.strings[i].str, text) == 0) {
-			return true;
+		const char *name = value->enumeration.strings[i].str;
+
+		if (strcmp(name, text) == 0) {
+			return;
+		}
+		vc_nearest_offer(&nearest, name);
+		if (at < sizeof names) {
+			at += (size_t)snprintf(names + at, sizeof names - at, "%s%s",
+			                       at ? ", " : "", name);
 		}
 	}
-	return false;
+	if (nearest.best) {
+		vc_errors_add(walk->errors, place, walk->path, "unknown '%s' (did you mean %s?)",
+		              text, nearest.best);
+	} else {
+		vc_errors_add(walk->errors, place, walk->path,
+		              "unknown '%s' (one of %s is expected)", text, names);
+	}
 }
 
 /* What is wrong with a scalar of this type; NULL: nothing. */
@@ -205,8 +224,6 @@ static const char *scalar_problem(const cyaml_schema_value_t *value, const char 
 		return quoted || (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
 		               ? "is neither true nor false (one of them is expected)"
 		               : NULL;
-	case CYAML_ENUM:
-		return is_listed(value, text) ? NULL : "has no such value (see the documentation)";
 	default:
 		return NULL;
 	}
@@ -257,6 +274,8 @@ static void take_scalar(struct walk *walk, const cyaml_schema_value_t *value,
 	problem = scalar_problem(value, text, quoted);
 	if (problem) {
 		refuse(walk, event->start_mark, problem);
+	} else if (value->type == CYAML_ENUM) {
+		take_word(walk, value, text, &place);
 	} else if (value->type == CYAML_STRING && event->data.scalar.length > value->string.max) {
 		refuse(walk, event->start_mark, "is too long");
 	} else if (value->type == CYAML_STRING && walk->guard->check) {

@@ -1,5 +1,6 @@
 /* Users' catalog files: any bytes give a catalog or errors, and what is opened can be closed. */
 #include "catalog_draft.h"
+#include "platform.h"
 #include "utf8.h"
 
 #include <stdlib.h>
@@ -20,6 +21,18 @@ static size_t touch(const struct vc_catalog *catalog)
 		total += vc_catalog_find(catalog, gpu->id, &found, 1);
 		total += gpu->price.known ? strlen(gpu->price.offer) : 0;
 	}
+	for (size_t i = 0; i < catalog->platform_count; i++) {
+		const struct vc_platform *platform = &catalog->platforms[i];
+
+		total += strlen(platform->id) + strlen(platform->kind);
+		for (size_t j = 0; j < VC_CRITERIA; j++) {
+			total += strlen(platform->cells[j].is);
+		}
+		for (size_t j = 0; j < platform->evidence_count; j++) {
+			total += strlen(platform->evidence[j].text) +
+			         strlen(platform->evidence[j].origin.text);
+		}
+	}
 	return total;
 }
 
@@ -27,6 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct vc_error_list errors = { .count = 0 };
 	struct vc_catalog_text source = { .name = "fuzz", .length = size };
+	static const struct vc_criterion criteria[VC_CRITERIA] = {
+		{ .id = "memory" },       { .id = "billing" },    { .id = "slicing" },
+		{ .id = "interconnect" }, { .id = "frameworks" }, { .id = "support" },
+	};
 	struct vc_catalog_draft draft;
 	struct vc_text_mark mark;
 	struct vc_catalog catalog;
@@ -39,11 +56,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = 0;
 	source.text = text;
 	if (!vc_text_problem(text, size, &mark) && vc_draft_start(&draft, NULL, &errors)) {
+		draft.criteria = criteria;
+		draft.is_users = true;
 		if (size && text[0] == 'c') {
 			vc_draft_read_offers(&draft, &source);
 		} else {
 			vc_text_join_surrogates(text, size);
-			vc_draft_read_gpus(&draft, &source);
+			vc_draft_read_yaml(&draft, &source);
 		}
 		if (vc_draft_finish(&draft, NULL, &catalog)) {
 			if (touch(&catalog) == SIZE_MAX) {

@@ -105,6 +105,7 @@ for command in (
     ("engines",),
     ("offers", "--hours", "12"),
     ("platforms", "--weights", "memory=3,billing=1"),
+    ("platforms", "--catalog", "catalog/cluster.yaml"),
     ("precisions",),
 ):
     tried.add(command[0])

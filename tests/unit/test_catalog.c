@@ -426,8 +426,7 @@ static void what_a_users_file_names_is_shown(void **state)
 	                           "  - {id: lab-card, memory_gb: 20}\n"
 	                           "  - {id: spare-card, memory_gb: 20, documented: false}\n"
 	                           "  - {id: l4, price_per_hour: 0.3}\n"
-	                           "  - {id: t4, documented: false}\n"
-	                           "  - {id: t4, price_per_hour: 0.3}\n",
+	                           "  - {id: t4, documented: false, price_per_hour: 0.3}\n",
 	                           &catalog, &errors),
 	                 VC_OK);
 	assert_true(named(&catalog, "lab-card")->documented);
@@ -535,6 +534,11 @@ static void mistakes_are_named_at_their_place(void **state)
 		  "memory_gb", 3, 5 },
 		{ "a.yaml", "gpus:\n  - id: t4\n    compute_capability: eight\n",
 		  "gpus[0].compute_capability", "such as", 3, 25 },
+		{ "a.yaml", "gpus:\n  - id: t4\n    vendor: nvida\n", "gpus[0].vendor",
+		  "unknown 'nvida' (did you mean nvidia?)", 3, 13 },
+		{ "a.yaml", "gpus:\n  - {id: t4, tdp_watts: 1}\n  - {id: T4}\n", "gpus[1].id",
+		  "in this file already", 3, 10 },
+		{ "a.yaml", "as_of: \"2026-11-30\"\n", "", "neither gpus nor platforms", 1, 1 },
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,L40X,1\n", "gpu",
 		  "unknown GPU 'L40X' (did you mean L40", 2, 5 },
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,A100,1\n", "gpu",

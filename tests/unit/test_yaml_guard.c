@@ -90,7 +90,7 @@ static void what_libcyaml_misreads_is_refused(void **state)
 	expect("items: [{name: x, count: }]",
 	       "f:1:26: items[0].count: is empty (a value is expected)\n");
 	expect("items: [{name: x, kind: c}]",
-	       "f:1:25: items[0].kind: has no such value (see the documentation)\n");
+	       "f:1:25: items[0].kind: unknown 'c' (one of a, b is expected)\n");
 	expect("items: [{name: 123456789}]", "f:1:16: items[0].name: is too long\n");
 	expect("items: [{name: a}, {name: a}, {name: a}, {name: a}]",
 	       "f:1:42: has too many entries\n");

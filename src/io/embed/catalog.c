@@ -138,7 +138,7 @@ static void put_gpu(FILE *out, size_t i, const struct vc_catalog_gpu *entry)
 	put_number(out, "devices_per_board", entry->devices_per_board);
 	put_number(out, "usable_derived", entry->usable_derived);
 	put_number(out, "documented", entry->documented);
-	fprintf(out, "\t\t.origin = { 0, %" PRIu32 " },\n\t},\n", entry->origin.line);
+	fprintf(out, "\t\t.origin = { 0, %" PRIu32 ", 0 },\n\t},\n", entry->origin.line);
 }
 
 static void put_offer(FILE *out, const struct vc_offer *offer)
@@ -157,7 +157,7 @@ static void put_offer(FILE *out, const struct vc_offer *offer)
 	put_member(out, "as_of", offer->as_of);
 	put_member(out, "source", offer->source);
 	put_member(out, "note", offer->note);
-	fprintf(out, "\t\t.origin = { 0, %" PRIu32 " },\n\t},\n", offer->origin.line);
+	fprintf(out, "\t\t.origin = { 0, %" PRIu32 ", 0 },\n\t},\n", offer->origin.line);
 }
 
 static void put_catalog(FILE *out, const struct vc_catalog *catalog)
@@ -175,8 +175,9 @@ static void put_catalog(FILE *out, const struct vc_catalog *catalog)
 	}
 	fprintf(out,
 	        "};\nconst struct vc_catalog vc_catalog_builtin = {\n"
-	        "\t.gpus = gpus, .count = %zu, .offers = offers, .offer_count = %zu,\n};\n",
-	        catalog->count, catalog->offer_count);
+	        "\t.gpus = gpus, .count = %zu, .offers = offers, .offer_count = %zu,\n"
+	        "\t.platforms = platforms, .platform_count = %zu, .criteria = vc_criteria,\n};\n",
+	        catalog->count, catalog->offer_count, catalog->platform_count);
 }
 
 enum {
@@ -197,8 +198,9 @@ static bool embed(FILE *out, const struct vc_catalog_text files[FILES])
 
 	fputs("#include \"catalog.h\"\n", out);
 	if (vc_draft_start(&draft, NULL, &errors)) {
-		vc_draft_read_gpus(&draft, &files[GPUS]);
+		vc_draft_read_yaml(&draft, &files[GPUS]);
 		vc_draft_read_offers(&draft, &files[OFFERS]);
+		embed_platforms(out, &files[PLATFORMS], &draft);
 	}
 	good = vc_draft_finish(&draft, "USD", &catalog);
 	if (good) {
@@ -206,7 +208,6 @@ static bool embed(FILE *out, const struct vc_catalog_text files[FILES])
 		vc_catalog_close(&catalog);
 	}
 	good = embed_mig(out, &files[MIG], &errors) && good;
-	good = embed_platforms(out, &files[PLATFORMS], &errors) && good;
 	for (size_t i = 0; i < vc_errors_kept(&errors); i++) {
 		fprintf(stderr, "%s\n", vc_error_format(&errors.errors[i], text));
 	}

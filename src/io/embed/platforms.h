@@ -9,7 +9,9 @@
 /* A C string of any text. */
 void embed_text(FILE *out, const char *text);
 
-/* Writes what platforms.h declares as data; false with what is wrong in `errors`. */
-bool embed_platforms(FILE *out, const struct vc_catalog_text *source, struct vc_error_list *errors);
+/* Reads the platforms into the draft and writes what platform.h declares and `platforms`; false
+ * with what is wrong in the draft's errors. */
+bool embed_platforms(FILE *out, const struct vc_catalog_text *source,
+                     struct vc_catalog_draft *draft);
 
 #endif

@@ -1,0 +1,84 @@
+#!/bin/sh
+# Files of the user's in the configuration folder: every command that uses the catalog takes them,
+# and refuses a broken one at its line and column.
+#   user_files.sh PROGRAM
+# shellcheck disable=SC2086 # a command is several words
+set -u
+program=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export XDG_CONFIG_HOME="$scratch" LC_ALL=C.UTF-8
+own=$scratch/vramcalc
+mkdir "$own"
+cat >"$scratch/job.yaml" <<END
+model: {params: 3B}
+END
+
+fail() {
+	echo "$1"
+	cat "$scratch/output"
+	exit 1
+}
+
+# Each is about the GPU that a file adds.
+commands="plan@$scratch/job.yaml --gpu lab-card
+plan@$scratch/job.yaml
+plan@$scratch/job.yaml --instances
+compare@$scratch/job.yaml --gpu lab-card
+check@$scratch/job.yaml --gpu lab-card
+solve@$scratch/job.yaml --gpu lab-card --for batch_size
+advise@$scratch/job.yaml --gpu lab-card
+pack@$scratch/job.yaml
+diagnose@$scratch/error.txt --spec $scratch/job.yaml --gpu lab-card
+gpus@lab-card
+offers@--gpu lab-card
+platforms@--weights memory=1"
+
+cat >"$scratch/error.txt" <<END
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 19.55 GiB of which 10.00 MiB is free. Including non-PyTorch memory, this process has 19.54 GiB memory in use. Of the allocated memory 19.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.
+END
+
+run_all() {
+	echo "$commands" | while IFS=@ read -r command arguments; do
+		"$program" $command $arguments >"$scratch/output" 2>&1
+		"$1" "$command $arguments" $? || exit 1
+	done || exit 1
+}
+
+is_taken() {
+	[ "$2" -lt 2 ] || fail "$1: status $2"
+	case $1 in
+	platforms*) grep -q our-cluster "$scratch/output" ;;
+	*) grep -qi 'lab-card' "$scratch/output" ;;
+	esac || fail "$1: what the files add is missing"
+}
+
+is_refused() {
+	[ "$2" -eq 2 ] || fail "$1: status $2 with a broken $broken"
+	grep -q "^$own/$broken:$place: " "$scratch/output" || fail "$1: no place of $broken"
+}
+
+cat >"$own/gpus.yaml" <<END
+gpus:
+  - {id: lab-card, memory_gb: 20}
+platforms:
+  - {id: our-cluster, kind: own}
+END
+cat >"$own/prices.csv" <<END
+cloud,instance,gpu,on_demand,as_of
+lab,box,lab-card,0.01,2026-11-01
+END
+run_all is_taken
+
+broken=broken.yaml
+printf 'gpus:\n  - {id: t4, tdp_watts: much}\n' >"$own/$broken"
+place=2:25
+run_all is_refused
+printf 'platforms:\n- {id: volcano, kind: none}\n' >"$own/$broken"
+place=2:23
+run_all is_refused
+rm "$own/$broken"
+broken=broken.csv
+printf 'cloud,instance,gpu,on_demand\nlab,rack,lab-crad,1\n' >"$own/$broken"
+place=2:10
+run_all is_refused
