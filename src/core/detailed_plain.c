@@ -8,7 +8,7 @@
 #include "forward.h"
 #include "ledger.h"
 #include "sat.h"
-#include "serving_cache.h"
+#include "serving.h"
 
 enum {
 	MILLION = 1000000,
@@ -53,6 +53,7 @@ static void add_cache(struct plain *plain)
 		struct vc_line *line = add(plain, VC_COMPONENT_KV_CACHE,
 		                           sat_mul(kv, plain->sequences), "batch × cache");
 
+		vc_line_range(line, 0, 0);
 		vc_line_input(line, "batch", plain->sequences);
 		vc_line_input(line, "cache", kv);
 	}
@@ -60,6 +61,7 @@ static void add_cache(struct plain *plain)
 		struct vc_line *line = add(plain, VC_COMPONENT_RECURRENT_STATE,
 		                           sat_mul(state, plain->sequences), "batch × state");
 
+		vc_line_range(line, 0, 0);
 		vc_line_input(line, "batch", plain->sequences);
 		vc_line_input(line, "state", state);
 	}
@@ -125,6 +127,7 @@ enum vc_status vc_estimate_plain(const struct vc_request *request, struct vc_led
 	for (uint32_t i = 0; i < ledger->line_count; i++) {
 		total = sat_add(total, ledger->lines[i].bytes);
 	}
+	serving_line_ranges(ledger);
 	spread = sat_scale_up(total, SPREAD_PPM, MILLION);
 	ledger->low_bytes = sat_sub(total, spread);
 	ledger->high_bytes = sat_add(total, spread);

@@ -15,9 +15,10 @@
 
 #define MIB 1048576ull
 
-/* Lazily loaded kernels and the context: 0.4 to 0.5 GiB; cuBLAS's and the allocator's first blocks
- * inside the allocator: 35 to 55 MiB in the Qwen3 table. */
+/* Lazily loaded kernels and the context: 0.3 to 0.75 GiB since CUDA 11.7; cuBLAS's and the
+ * allocator's first blocks inside the allocator: 35 to 55 MiB in the Qwen3 table. */
 static const uint64_t context_bytes = 460 * MIB;
+static const uint64_t context_below = 80 * MIB, context_above = 200 * MIB;
 static const uint64_t workspace_bytes = 40 * MIB;
 
 enum {
@@ -44,9 +45,11 @@ struct estimate {
 	struct vc_version version;
 	struct rank rank;
 	uint64_t sequences, prompt, length;
-	uint64_t weights, scratch, second_head;
-	struct cache cache; /* at the full length */
-	uint64_t forward;   /* of the prompt, without logits */
+	uint64_t weights, scratch;
+	uint64_t second_head, load_copy; /* while the weights are loaded */
+	struct cache cache;              /* at the full length */
+	uint64_t forward;                /* of the prompt, without logits */
+	uint64_t longest_forward;        /* of a prompt of the whole length */
 	struct phase phases[PHASE_COUNT];
 	enum phase_name peak;
 	uint64_t allocated;
@@ -127,37 +130,38 @@ static struct widths widest(const struct vc_model *model)
 
 /* Residual, normed input and two more of h beside the feed-forward part's tensors, or attention's;
  * eager scores in 16 bits, raised to fp32 and their softmax. */
-static uint64_t forward_bytes(const struct estimate *e)
+static uint64_t forward_bytes(const struct estimate *e, uint64_t prompt)
 {
 	enum vc_attention attention = e->request->workload.attn_implementation;
 	struct widths w = widest(e->request->model);
-	uint64_t tokens = sat_mul(e->sequences, e->prompt);
+	uint64_t tokens = sat_mul(e->sequences, prompt);
 	uint64_t inner = w.attention, scores = 0;
 
 	if (attention != VC_ATTENTION_FLASH) {
 		inner = sat_add(inner, w.repeated);
 	}
 	if (attention == VC_ATTENTION_EAGER) {
-		scores = sat_mul3(10, w.heads, sat_mul(tokens, e->prompt));
+		scores = sat_mul3(10, w.heads, sat_mul(tokens, prompt));
 	}
 	inner = max(inner, w.ffn);
-	return sat_add(scores, sat_mul3(2, tokens, sat_add(sat_mul(4, w.hidden), inner)));
+	return sat_div_up(
+	        sat_add(scores, sat_mul3(2, tokens, sat_add(sat_mul(4, w.hidden), inner))),
+	        e->request->parallelism.tensor);
 }
 
-/* Up to 4.44 Qwen2's rotary tables were kept by every layer, 32768 positions of cosines and sines
- * (modeling_qwen2.py). */
+/* Cosines and sines of every position, 16 bits each, that every layer kept for itself. */
 static uint64_t rotary_bytes(const struct estimate *e)
 {
 	const struct vc_model *model = e->request->model;
 	const struct vc_stack *stack = &model->stacks[model_main_stack(model)];
 	const struct vc_mixer *mixer = &model->kinds[stack->pattern[0]].mixers[0];
-	bool per_layer =
-	        model->family[0] == 'q' && model->family[1] == 'w' && model->family[4] == '2';
+	uint64_t rotated = model->rotary_dim > 0 ? model->rotary_dim : mixer->head_dim;
 
-	if (since(e, 4, 45) || !per_layer || mixer->type != VC_MIXER_ATTENTION) {
+	if (mixer->type != VC_MIXER_ATTENTION) {
 		return 0;
 	}
-	return sat_mul3(stack->layers, 32768, sat_mul(4, mixer->head_dim));
+	return sat_mul3(stack->layers, transformers_layer_positions(e->request),
+	                sat_mul(4, rotated));
 }
 
 static uint64_t logit_bytes(const struct estimate *e, uint64_t tokens)
@@ -192,6 +196,10 @@ static void load_weights(struct estimate *e)
 	} else if (quantizer == VC_QUANTIZER_AWQ) {
 		e->second_head = table;
 	}
+	/* bitsandbytes quantizes each matrix on the GPU, from a copy in 16 bits (nn/modules.py) */
+	if (quantizer == VC_QUANTIZER_BNB_4BIT || quantizer == VC_QUANTIZER_BNB_INT8) {
+		e->load_copy = sat_mul(2, weights.largest_linear_elements);
+	}
 	/* ExLlama's kernels dequantize the largest matrix into scratch (AutoGPTQ, exllama_ext). */
 	if (quantizer == VC_QUANTIZER_GPTQ && scheme->dtype == VC_DTYPE_INT4) {
 		e->scratch = sat_mul(2, weights.largest_linear_elements);
@@ -205,7 +213,7 @@ static void fill_phases(struct estimate *e)
 	bool whole = !since(e, 4, 45);
 
 	e->cache = cache_at(e, e->length);
-	e->phases[PHASE_LOAD].activations = e->second_head;
+	e->phases[PHASE_LOAD].activations = sat_add(e->second_head, e->load_copy);
 	*prefill = (struct phase){ .cache = prompt.kv_bytes, .state = prompt.state_bytes };
 	*decode = (struct phase){ .cache = e->cache.kv_bytes, .state = e->cache.state_bytes };
 	if (whole) {
@@ -265,7 +273,8 @@ static void estimate_stage(const struct vc_request *request, uint32_t stage, str
 		e->prompt = e->length - GENERATED_TOKENS;
 	}
 	load_weights(e);
-	e->forward = sat_div_up(forward_bytes(e), request->parallelism.tensor);
+	e->forward = forward_bytes(e, e->prompt);
+	e->longest_forward = forward_bytes(e, e->length);
 	fill_phases(e);
 	find_peak(e);
 }
@@ -315,7 +324,7 @@ static uint64_t write_ledger(const struct estimate *e, struct vc_ledger *ledger)
 	put(ledger, VC_COMPONENT_WEIGHTS, e->weights, "weights of a rank");
 	put_cache(e, p, ledger);
 	put(ledger, VC_COMPONENT_ACTIVATIONS, p->activations,
-	    e->peak == PHASE_LOAD     ? "a second head while it loads"
+	    e->peak == PHASE_LOAD     ? "a second head, a matrix in 16 bits while it loads"
 	    : e->peak == PHASE_DECODE ? "the cache's copy while it grows"
 	                              : "2 × T × (4 h + 3 f)");
 	if (p->logits > 0) {
@@ -362,11 +371,19 @@ struct thousandths {
 	uint64_t below, above;
 };
 
-/* Quantized kernels keep a few MiB a layer that no part accounts for. */
+/* Quantized kernels keep a few MiB a layer that no part accounts for; what a label calls 4-bit may
+ * have its scales quantized too (Baichuan2's table). */
 static struct thousandths weights_spread(const struct estimate *e)
 {
-	return e->request->workload.quantization ? (struct thousandths){ 12, 45 }
-	                                         : (struct thousandths){ 4, 8 };
+	const struct vc_quantization *scheme = e->request->workload.quantization;
+
+	if (!scheme) {
+		return (struct thousandths){ 4, 8 };
+	}
+	if (scheme->quantizer == VC_QUANTIZER_BNB_4BIT && !scheme->double_quant) {
+		return (struct thousandths){ 55, 45 };
+	}
+	return (struct thousandths){ 12, 45 };
 }
 
 static struct thousandths working_spread(const struct estimate *e)
@@ -374,43 +391,71 @@ static struct thousandths working_spread(const struct estimate *e)
 	return (struct thousandths){ e->version.major > 0 ? 60 : 900, 60 };
 }
 
+/* The cache's layout is known; of layers with a window older versions kept more. */
+static struct thousandths cache_spread(const struct estimate *e)
+{
+	return e->version.major > 0 ? (struct thousandths){ 0, 0 }
+	                            : (struct thousandths){ 50, 150 };
+}
+
+static void set_line_range(const struct estimate *e, struct vc_line *line)
+{
+	struct thousandths spread;
+
+	switch (line->component) {
+	case VC_COMPONENT_WEIGHTS:
+		spread = weights_spread(e);
+		break;
+	case VC_COMPONENT_KV_CACHE:
+	case VC_COMPONENT_RECURRENT_STATE:
+		spread = cache_spread(e);
+		break;
+	case VC_COMPONENT_ACTIVATIONS:
+	case VC_COMPONENT_LOGITS:
+		spread = working_spread(e);
+		break;
+	case VC_COMPONENT_FRAMEWORK:
+		vc_line_range(line, context_below, context_above);
+		return;
+	default:
+		return;
+	}
+	vc_line_range(line, share(line->bytes, spread.below), share(line->bytes, spread.above));
+}
+
 static void set_line_ranges(const struct estimate *e, struct vc_ledger *ledger)
 {
 	for (uint32_t i = 0; i < ledger->line_count; i++) {
-		struct vc_line *line = &ledger->lines[i];
-		bool weights = line->component == VC_COMPONENT_WEIGHTS;
-		bool working = line->component == VC_COMPONENT_ACTIVATIONS ||
-		               line->component == VC_COMPONENT_LOGITS;
-		struct thousandths spread = weights ? weights_spread(e) : working_spread(e);
-
-		if (weights || working) {
-			vc_line_range(line, share(line->bytes, spread.below),
-			              share(line->bytes, spread.above));
-		}
+		set_line_range(e, &ledger->lines[i]);
 	}
 }
 
 static void set_range(const struct estimate *e, uint64_t total, struct vc_ledger *ledger)
 {
 	const struct phase *p = &e->phases[e->peak];
-	bool versioned = e->version.major > 0;
 	uint64_t cache = sat_add(p->cache, p->state);
 	struct thousandths weights = weights_spread(e), working = working_spread(e);
+	struct thousandths caches = cache_spread(e);
 	uint64_t moment = sat_add(p->activations, p->logits);
 	uint64_t low = sat_add(share(e->weights, weights.below), share(moment, working.below));
 	uint64_t high = sat_add(share(e->weights, weights.above), share(moment, working.above));
 
 	low = sat_add(low, uncounted_bytes(e));
+	/* the prompt may be all of the sequence */
+	high = sat_add(high, sat_sub(e->longest_forward, e->forward));
 	if (e->request->engine.version.major == 0) {
 		/* other versions' layers keep more copies */
 		high = sat_add(high, sat_add(sat_mul(e->forward, 2), e->cache.kv_bytes));
 	}
-	if (!versioned) {
-		low = sat_add(low, share(cache, 50));
-		high = sat_add(high, sat_add(share(cache, 150), share(e->weights, 100)));
+	low = sat_add(low, share(cache, caches.below));
+	high = sat_add(high, share(cache, caches.above));
+	if (e->version.major == 0) {
+		/* newer versions, and AutoAWQ's fused modules, have no such tables */
+		low = sat_add(low, rotary_bytes(e));
+		high = sat_add(high, share(e->weights, 100));
 	}
-	ledger->low_bytes = sat_sub(total, sat_add(low, 80 * MIB));
-	ledger->high_bytes = sat_add(total, sat_add(high, 160 * MIB));
+	ledger->low_bytes = sat_sub(total, sat_add(low, context_below));
+	ledger->high_bytes = sat_add(total, sat_add(high, context_above));
 }
 
 enum vc_status vc_estimate_transformers(const struct vc_request *request, struct vc_ledger *ledger,

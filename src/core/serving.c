@@ -51,6 +51,25 @@ static void put_range(struct vc_line *line, const struct spread *spread)
 	vc_line_range(line, below(line->bytes, spread), above(line->bytes, spread));
 }
 
+void serving_line_ranges(struct vc_ledger *ledger)
+{
+	static const struct spread *const spreads[VC_COMPONENT_COUNT] = {
+		[VC_COMPONENT_WEIGHTS] = &weights_spread,
+		[VC_COMPONENT_ACTIVATIONS] = &peak_spread,
+		[VC_COMPONENT_LOGITS] = &peak_spread,
+		[VC_COMPONENT_COMMUNICATION] = &communication_spread,
+		[VC_COMPONENT_FRAMEWORK] = &context_spread,
+	};
+
+	for (uint32_t i = 0; i < ledger->line_count; i++) {
+		struct vc_line *line = &ledger->lines[i];
+
+		if (line->high_bytes == 0 && spreads[line->component]) {
+			put_range(line, spreads[line->component]);
+		}
+	}
+}
+
 static uint64_t spec_sequences(const struct vc_request *request)
 {
 	return sat_mul(request->workload.batch_size, request->workload.concurrency);

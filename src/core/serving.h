@@ -35,6 +35,9 @@ static inline void serving_line(struct vc_line *line, uint64_t bytes, const char
 /* What the budget leaves for the cache. */
 uint64_t serving_left_bytes(const struct serving_parts *parts);
 
+/* Gives each line that has none the range of its component, caches excepted. */
+void serving_line_ranges(struct vc_ledger *ledger);
+
 /* Fills the ledger, its range, its need and `serving`. */
 void serving_finish(const struct vc_request *request, const struct serving_parts *parts,
                     const struct serving_cache *cache, struct vc_ledger *ledger);

@@ -2,6 +2,7 @@
 #include "transformers_version.h"
 
 #include "text.h"
+#include "version.h"
 
 static const struct {
 	const char *family;
@@ -34,4 +35,36 @@ struct vc_version transformers_version(const struct vc_request *request)
 		}
 	}
 	return (struct vc_version){ 0 };
+}
+
+/* Families whose layers held rotary tables of max_position_embeddings, and the first release that
+ * does without: read in modeling_*.py (cos_cached) of 4.37 to 4.45. */
+static const struct {
+	const char *family;
+	struct vc_version without;
+} layer_tables[] = {
+	{ "llama", { 4, 41, 0 } },   { "olmo", { 4, 41, 0 } },       { "mistral", { 4, 42, 0 } },
+	{ "falcon", { 4, 45, 0 } },  { "persimmon", { 4, 45, 0 } },  { "phi", { 4, 45, 0 } },
+	{ "qwen2", { 4, 45, 0 } },   { "qwen2_moe", { 4, 45, 0 } },  { "qwen2_vl", { 4, 45, 0 } },
+	{ "mixtral", { 4, 48, 0 } }, { "starcoder2", { 4, 45, 0 } }, { "stablelm", { 4, 45, 0 } },
+};
+
+/* What the models of that time were published with; longer contexts came with another config. */
+#define MOST_POSITIONS 32768u
+
+uint64_t transformers_layer_positions(const struct vc_request *request)
+{
+	const struct vc_model *model = request->model;
+	struct vc_version version = transformers_version(request);
+	uint64_t positions = model->max_position_embeddings;
+
+	if (positions == 0 || positions > MOST_POSITIONS) {
+		positions = MOST_POSITIONS;
+	}
+	for (size_t i = 0; i < sizeof layer_tables / sizeof *layer_tables; i++) {
+		if (vc_same_name(layer_tables[i].family, model->family)) {
+			return version_at_least(version, layer_tables[i].without) ? 0 : positions;
+		}
+	}
+	return 0;
 }

@@ -10,4 +10,8 @@
  */
 struct vc_version transformers_version(const struct vc_request *request);
 
+/* Positions of the rotary tables that each layer holds for itself in that version; 0: none, the
+ * model holds one for all. */
+uint64_t transformers_layer_positions(const struct vc_request *request);
+
 #endif

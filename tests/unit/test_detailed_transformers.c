@@ -1,6 +1,7 @@
 #include "shapes.h"
 #include "test.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Published totals: github.com/QwenLM/Qwen3, docs/source/benchmark/hf_infer.rst of its tags for
@@ -133,6 +134,68 @@ static void eager_attention_forms_its_scores(void **state)
 	assert_u64(allocated(&eager) - allocated(&flash), 10569646080);
 }
 
+/* huggingface.co/docs/transformers/quantization/awq: Mistral-7B with AutoAWQ's modules not fused,
+ * 32 tokens and 32 more: 4.50 GiB. Its layers' rotary tables are 32 x 32768 x 128 x 4 bytes. */
+static void every_layer_held_rotary_tables(void **state)
+{
+	static const struct decoder mistral_7b = { 4096, 32, 32, 8, 14336, 32000 };
+	struct vc_request request = request_for((struct vc_version){ 4, 35, 0 }, 64);
+	struct vc_ledger with, without;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	strcpy(model.family, "mistral");
+	model.max_position_embeddings = 32768;
+	request.workload.quantization = vc_quantization_by_name("awq-int4-g128");
+	with = ledger_of(&request);
+	assert_true(fabs((double)allocated(&with) / (4.5 * 1073741824) - 1) < 0.02);
+	request.engine.version = (struct vc_version){ 4, 42, 0 };
+	without = ledger_of(&request);
+	/* the cache's copy, 64 x 131072 bytes, gives way to nothing else between these */
+	assert_u64(allocated(&with) - allocated(&without), 536870912);
+	model.max_position_embeddings = 4096;
+	request.engine.version = (struct vc_version){ 4, 35, 0 };
+	without = ledger_of(&request);
+	assert_u64(allocated(&with) - allocated(&without), 536870912 / 8 * 7);
+}
+
+/* bitsandbytes, nn/modules.py: a matrix lies in 16 bits until it is quantized. Qwen2-7B's largest
+ * is 18944 x 3584; one token's cache is smaller. */
+static void quantizing_takes_a_matrix_in_16_bits(void **state)
+{
+	struct vc_request request = request_for((struct vc_version){ 4, 46, 0 }, 1);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &qwen2_7b);
+	strcpy(model.family, "qwen2");
+	request.workload.quantization = vc_quantization_by_name("bnb-nf4");
+	ledger = ledger_of(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_ACTIVATIONS),
+	           2ull * 18944 * 3584 + 40 * 1048576);
+}
+
+static void lines_have_ranges(void **state)
+{
+	struct vc_request request = request_for((struct vc_version){ 4, 46, 0 }, 8192);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &qwen2_7b);
+	ledger = ledger_of(&request);
+	for (uint32_t i = 0; i < ledger.line_count; i++) {
+		const struct vc_line *line = &ledger.lines[i];
+
+		if (line->component == VC_COMPONENT_KV_CACHE) { /* its layout is known */
+			assert_u64(line->low_bytes, line->bytes);
+			assert_u64(line->high_bytes, line->bytes);
+		} else if (line->component != VC_COMPONENT_FRAGMENTATION) {
+			assert_true(line->low_bytes < line->bytes);
+			assert_true(line->high_bytes > line->bytes);
+		}
+	}
+}
+
 static void longer_never_needs_less(void **state)
 {
 	static const struct vc_version versions[] = { { 4, 40, 0 }, { 4, 46, 0 }, { 5, 0, 0 } };
@@ -159,6 +222,9 @@ int main(void)
 		cmocka_unit_test(a_version_that_is_not_given_is_the_hungriest),
 		cmocka_unit_test(a_family_is_no_older_than_its_code),
 		cmocka_unit_test(eager_attention_forms_its_scores),
+		cmocka_unit_test(every_layer_held_rotary_tables),
+		cmocka_unit_test(quantizing_takes_a_matrix_in_16_bits),
+		cmocka_unit_test(lines_have_ranges),
 		cmocka_unit_test(longer_never_needs_less),
 	};
 
