@@ -98,7 +98,10 @@ static void add_compute(struct estimate *e)
 {
 	const struct llamacpp_job *job = e->job;
 	uint64_t compute = e->share.compute_bytes, logits = e->share.logits_bytes;
-	uint64_t below = sat_scale_up(compute, COMPUTE_LOW_PPM, MILLION);
+	uint64_t least =
+	        sat_sub(e->share.least_compute_bytes,
+	                sat_scale_up(e->share.least_compute_bytes, COMPUTE_LOW_PPM, MILLION));
+	uint64_t below = sat_sub(compute, least);
 	uint64_t above = sat_scale_up(compute, COMPUTE_HIGH_PPM, MILLION);
 	struct vc_line *line =
 	        add(e, VC_COMPONENT_ACTIVATIONS, sat_sub(compute, logits),
@@ -109,8 +112,8 @@ static void add_compute(struct estimate *e)
 	vc_line_input(line, "cells", job->run.cells);
 	vc_line_input(line, "flash attention", job->run.flash);
 	if (logits > 0) {
-		line = add(e, VC_COMPONENT_LOGITS, logits, "4 × n_ubatch × V");
-		vc_line_input(line, "n_ubatch", job->run.outputs);
+		line = add(e, VC_COMPONENT_LOGITS, logits, "4 × results × V");
+		vc_line_input(line, "results", job->run.outputs);
 		vc_line_input(line, "V", job->model->vocab_size);
 	}
 }
@@ -237,6 +240,12 @@ static void add_placement_notes(const struct estimate *e)
 		        (const uint64_t[3]){ job->host_experts, job->weights.largest_expert_bytes,
 		                             0 });
 	}
+	if (job->copies_given_up) {
+		vc_ledger_note(ledger, "llamacpp-one-copy",
+		               "inputs in several copies do not fit the GPU: llama.cpp starts over "
+		               "with one, and without pipeline parallelism",
+		               NULL);
+	}
 	if (job->devices > 1) {
 		vc_ledger_note(ledger, "llamacpp-layer-split",
 		               "layers are dealt to {0} GPUs in equal shares, the output goes with "
@@ -258,12 +267,16 @@ static void add_notes(const struct estimate *e)
 		               (const uint64_t[3]){ job->run.cells, 0, 0 });
 	}
 	if (!request->engine.ubatch_size) {
-		vc_ledger_note(
-		        ledger, "llamacpp-ubatch",
-		        "batches of {0} token{0s}, llama.cpp's default; the compute buffer "
-		        "holds the logits of all of them, where llama-server since June 2026 "
-		        "reserves one row per slot",
-		        (const uint64_t[3]){ job->ubatch, 0, 0 });
+		vc_ledger_note(ledger, "llamacpp-ubatch",
+		               "batches of {0} token{0s}, llama.cpp's default",
+		               (const uint64_t[3]){ job->ubatch, 0, 0 });
+	}
+	if (job->has_output && job->run.outputs == job->run.tokens) {
+		vc_ledger_note(ledger, "llamacpp-outputs",
+		               "the compute buffer holds the logits of a whole batch; "
+		               "llama-server since June 2026 (engine.version b9464) reserves one "
+		               "row per slot",
+		               NULL);
 	}
 	if (job->cache_type_replaced) {
 		vc_ledger_note(ledger, "llamacpp-cache-type",
@@ -283,20 +296,6 @@ static void add_notes(const struct estimate *e)
 	}
 }
 
-static struct llamacpp_share fullest(const struct llamacpp_job *job)
-{
-	struct llamacpp_share best = llamacpp_share(job, 0);
-
-	for (uint32_t i = 1; i < job->devices; i++) {
-		struct llamacpp_share share = llamacpp_share(job, i);
-
-		if (llamacpp_share_bytes(&share) > llamacpp_share_bytes(&best)) {
-			best = share;
-		}
-	}
-	return best;
-}
-
 enum vc_status vc_estimate_llamacpp(const struct vc_request *request, struct vc_ledger *ledger,
                                     struct vc_error *error)
 {
@@ -309,7 +308,8 @@ enum vc_status vc_estimate_llamacpp(const struct vc_request *request, struct vc_
 		               "llama.cpp has no files in %s (q4_k_m, q8_0, iq4_xs, ...)",
 		               request->workload.quantization->name);
 	}
-	e.share = fullest(&job);
+	llamacpp_set_copies(&job, (uint64_t)RUNTIME_MIB * MIB);
+	e.share = llamacpp_fullest(&job);
 	add_weights(&e);
 	add_caches(&e);
 	add_compute(&e);

@@ -49,6 +49,17 @@ struct qkv {
 	bool reads_only; /* an earlier layer's cache */
 };
 
+/* Done once, where the first layer needs it. */
+static void narrow_mask(struct ggml_builder *b, struct ggml_cache_inputs *cache, uint64_t cells)
+{
+	if (cache->wide_mask != NO_NODE) {
+		cache->mask = graph_op(&b->graph, shape_of(cells, b->tokens, 1), cache->wide_mask,
+		                       NO_NODE);
+		graph_halve(&b->graph, cache->mask);
+		cache->wide_mask = NO_NODE;
+	}
+}
+
 static int fused_scores(struct ggml_builder *b, const struct qkv *qkv, int q, int mask)
 {
 	struct graph *graph = &b->graph;
@@ -100,7 +111,7 @@ static int attend(struct ggml_builder *b, const struct vc_mixer *mixer, const st
 {
 	struct graph *graph = &b->graph;
 	bool window = in_window(b, mixer);
-	const struct ggml_cache_inputs *cache = window ? &b->window : &b->full;
+	struct ggml_cache_inputs *cache = window ? &b->window : &b->full;
 	uint64_t cells = window ? b->run->window_cells : b->run->cells;
 	uint64_t v_width = sat_mul(qkv->v.a, qkv->v.b);
 	int x;
@@ -118,6 +129,7 @@ static int attend(struct ggml_builder *b, const struct vc_mixer *mixer, const st
 	}
 	x = graph_view(graph, qkv->q, qkv->queries);
 	x = graph_view(graph, shape_of(qkv->q.a, b->tokens, qkv->q.b), x);
+	narrow_mask(b, cache, cells);
 	x = b->run->flash ? fused_scores(b, qkv, x, cache->mask)
 	                  : plain_scores(b, qkv, x, cache->mask, cells);
 	ggml_settle(b, false);

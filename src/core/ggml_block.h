@@ -51,7 +51,10 @@ struct ggml_run {
 	uint64_t cells, window_cells; /* of one stream */
 	bool flash, quantized_cache, latent_cache;
 	bool without_output; /* another device holds the head */
-	uint32_t copies;     /* of every input, where several devices work in turn; 0: 1 */
+	/* Older graphs: gates applied in two operations, masks for flash attention narrowed on the
+	 * device. */
+	bool separate_gates, wide_masks;
+	uint32_t copies; /* of every input, where several devices work in turn; 0: 1 */
 	/* Experts' matrices lie in host memory: what one takes that is copied over. */
 	uint64_t expert_copy_bytes;
 };
@@ -67,6 +70,7 @@ struct ggml_builder {
 	int positions, outputs, state_ids, rotate_keys, rotate_values;
 	struct ggml_cache_inputs {
 		int keys, values, mask;
+		int wide_mask; /* what the mask is narrowed from, until that is done */
 	} full, window;
 	bool two_caches;
 	/* the layers in the order in which they are laid out */

@@ -138,7 +138,7 @@ static struct ggml_cache_inputs cache_inputs(struct ggml_builder *b, uint64_t ce
 	        attention->type == VC_MIXER_LATENT ? attention->heads : attention->kv_heads;
 	uint64_t indices = b->run->flash ? b->tokens : sat_mul3(b->tokens, v, heads);
 	bool values = attention->type != VC_MIXER_LATENT || !b->run->latent_cache;
-	struct ggml_cache_inputs inputs = { .values = NO_NODE };
+	struct ggml_cache_inputs inputs = { .values = NO_NODE, .wide_mask = NO_NODE };
 
 	inputs.keys = graph_op(graph, shape_of(sat_mul(2, b->tokens), 1, 1), NO_NODE, NO_NODE);
 	if (values) {
@@ -146,7 +146,9 @@ static struct ggml_cache_inputs cache_inputs(struct ggml_builder *b, uint64_t ce
 		        graph_op(graph, shape_of(sat_mul(2, indices), 1, 1), NO_NODE, NO_NODE);
 	}
 	inputs.mask = graph_op(graph, shape_of(cells, b->tokens, 1), NO_NODE, NO_NODE);
-	if (b->run->flash) {
+	if (b->run->flash && b->run->wide_masks) {
+		inputs.wide_mask = inputs.mask;
+	} else if (b->run->flash) {
 		graph_halve(graph, inputs.mask);
 	}
 	return inputs;
@@ -375,6 +377,7 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 		                  .run = run,
 		                  .tokens = run->tokens,
 		                  .positions = NO_NODE,
+		                  .outputs = NO_NODE,
 		                  .state_ids = NO_NODE,
 		                  .rotate_keys = NO_NODE,
 		                  .rotate_values = NO_NODE,
@@ -400,7 +403,9 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 	if (attention) {
 		attention_inputs(&b, attention);
 	}
-	b.outputs = graph_op(&b.graph, shape_of(run->outputs, 1, 1), NO_NODE, NO_NODE);
+	if (!run->without_output) {
+		b.outputs = graph_op(&b.graph, shape_of(run->outputs, 1, 1), NO_NODE, NO_NODE);
+	}
 	multiply_inputs(&b);
 	if (b.family->scales_embedding) {
 		x = graph_in_place(&b.graph, shape_of(b.hidden, b.tokens, 1), x, NO_NODE);

@@ -27,12 +27,32 @@ int ggml_norm(struct ggml_builder *b, int x, struct shape shape)
 	return graph_in_place(&b->graph, shape, x, NO_NODE);
 }
 
+/* One operation over both since b5775 (pull 14158); before, each in place. */
 static int gated_part(struct ggml_builder *b, int x, struct shape wide, bool bias)
 {
-	int gate = ggml_linear(b, x, wide, bias);
-	int up = ggml_linear(b, x, wide, bias);
+	int gate = ggml_linear(b, x, wide, bias), up;
 
-	return graph_op(&b->graph, wide, gate, up);
+	if (!b->run->separate_gates) {
+		up = ggml_linear(b, x, wide, bias);
+		return graph_op(&b->graph, wide, gate, up);
+	}
+	gate = graph_in_place(&b->graph, wide, gate, NO_NODE);
+	up = ggml_linear(b, x, wide, bias);
+	return graph_in_place(&b->graph, wide, gate, up);
+}
+
+/* Gate and up in one tensor, of which halves were copied out. */
+static int fused_gate(struct ggml_builder *b, int both, struct shape wide)
+{
+	int gate, up;
+
+	if (!b->run->separate_gates) {
+		return graph_op(&b->graph, wide, both, NO_NODE);
+	}
+	gate = graph_op(&b->graph, wide, graph_view(&b->graph, wide, both), NO_NODE);
+	gate = graph_in_place(&b->graph, wide, gate, NO_NODE);
+	up = graph_op(&b->graph, wide, graph_view(&b->graph, wide, both), NO_NODE);
+	return graph_in_place(&b->graph, wide, gate, up);
 }
 
 static int dense(struct ggml_builder *b, const struct vc_ffn *ffn, int x, uint64_t tokens)
@@ -44,7 +64,7 @@ static int dense(struct ggml_builder *b, const struct vc_ffn *ffn, int x, uint64
 		x = graph_in_place(&b->graph, wide, x, NO_NODE);
 	} else if (ffn->fused_gate_up) {
 		x = ggml_linear(b, x, shape_of(sat_mul(2, ffn->size), tokens, 1), ffn->up_bias);
-		x = graph_op(&b->graph, wide, x, NO_NODE);
+		x = fused_gate(b, x, wide);
 	} else {
 		x = gated_part(b, x, wide, ffn->up_bias);
 	}
@@ -160,9 +180,14 @@ static int experts(struct ggml_builder *b, const struct vc_ffn *ffn, int x, uint
 
 	up = expert_linear(b, each, choice.ids, wide, ffn->up_bias);
 	if (ffn->gated) {
-		int other = expert_linear(b, each, choice.ids, wide, ffn->up_bias);
+		int gate = expert_linear(b, each, choice.ids, wide, ffn->up_bias);
 
-		up = graph_op(graph, wide, up, other);
+		if (b->run->separate_gates) {
+			gate = graph_in_place(graph, wide, gate, NO_NODE);
+			up = graph_in_place(graph, wide, up, gate);
+		} else {
+			up = graph_op(graph, wide, up, gate);
+		}
 	} else {
 		up = graph_in_place(graph, wide, up, NO_NODE);
 	}

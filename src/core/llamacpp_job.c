@@ -6,6 +6,7 @@
 #include "llamacpp_job.h"
 
 #include "cache.h"
+#include "device.h"
 #include "sat.h"
 #include "version.h"
 
@@ -23,6 +24,11 @@ static const struct vc_version latent_caches = { 5140, 0, 0 };      /* pull 1280
 static const struct vc_version fused_as_values = { 8250, 0, 0 };    /* pull 19770 */
 static const struct vc_version scratch_reserved = { 9489, 0, 0 };   /* pull 23907 */
 static const struct vc_version cacheless_encoders = { 5310, 0, 0 }; /* pull 13108 */
+static const struct vc_version fused_gates = { 5775, 0, 0 };        /* pull 14158 */
+static const struct vc_version narrow_masks = { 9410, 0, 0 };       /* pull 23764 */
+static const struct vc_version copies_given_up = { 6980, 0, 0 };    /* pull 16748, before it */
+static const struct vc_version both_inputs = { 7774, 0, 0 };        /* pull 18550 */
+static const struct vc_version outputs_by_slot = { 9464, 0, 0 };    /* pull 23861, in it */
 
 /* No version given: the newest. Versions 0.x are of 2026, or Ollama's own. */
 static bool since(const struct vc_request *request, struct vc_version from)
@@ -100,11 +106,16 @@ static void read_context(struct llamacpp_job *job)
 	run->cells = sat_round_up(request->workload.sequence_length, multiple);
 	total = sat_mul(run->cells, job->slots);
 	run->tokens = least(job->ubatch, total);
-	run->outputs = run->tokens;
+	/* llama-server asks for one result per slot; other programs for those of a whole batch */
+	run->outputs = request->engine.version.major > 0 && since(request, outputs_by_slot)
+	                       ? least(job->slots, run->tokens)
+	                       : run->tokens;
 	run->window_cells =
 	        since(request, window_caches)
 	                ? sat_round_up(least(run->cells, sat_add(window, run->tokens)), multiple)
 	                : run->cells;
+	run->separate_gates = !since(request, fused_gates);
+	run->wide_masks = !since(request, narrow_masks);
 	run->latent_cache = !job->family->expanded_latent && since(request, latent_caches);
 	job->scratch_reserved = since(request, scratch_reserved);
 }
@@ -268,22 +279,26 @@ static uint64_t copied_bytes(const struct llamacpp_job *job)
 	return 0;
 }
 
-/* Of a device with the output: the others reserve less. */
-static uint64_t compute_bytes(const struct llamacpp_job *job)
+/* Devices that hold all layers between them take batches in turn. */
+static bool takes_turns(const struct llamacpp_job *job)
 {
-	struct ggml_run run = job->run, layers;
+	return job->devices > 1 && job->first_layer == 0 && job->output_offloaded &&
+	       job->host_experts == 0;
+}
+
+/* Of a device with the output: the others reserve less. */
+static uint64_t compute_bytes(const struct llamacpp_job *job, const struct ggml_run *of)
+{
+	struct ggml_run run = *of, layers;
 	uint64_t bytes, behind;
 
-	run.copies = job->devices > 1 && job->first_layer == 0 && job->output_offloaded &&
-	                             job->host_experts == 0
-	                     ? PIPELINE_COPIES
-	                     : 1;
 	run.without_output = !job->has_output;
 	if (job->host_experts > job->first_layer) {
 		run.expert_copy_bytes = job->weights.largest_expert_bytes;
 	}
 	bytes = ggml_compute_bytes(job->model, &run);
-	if (run.copies > 1) { /* embeddings given instead of tokens: reserved, never used */
+	if (run.copies > 1 && since(job->request, both_inputs)) {
+		/* embeddings given instead of tokens: reserved, never used */
 		bytes = sat_add(bytes, sat_mul(4ull * PIPELINE_COPIES,
 		                               sat_mul(run.tokens, job->stack->hidden_size)));
 	}
@@ -294,6 +309,19 @@ static uint64_t compute_bytes(const struct llamacpp_job *job)
 	layers.without_output = true;
 	behind = sat_add(ggml_compute_bytes(job->model, &layers), copied_bytes(job));
 	return behind > bytes ? behind : bytes;
+}
+
+/* Inputs in one copy, as other builds and row splits have them; where no version is stated, results
+ * by slot, as the newest llama-server asks for them. */
+static uint64_t least_compute_bytes(const struct llamacpp_job *job)
+{
+	struct ggml_run run = job->run;
+
+	run.copies = 1;
+	if (job->request->engine.version.major == 0) {
+		run.outputs = least(job->slots, run.tokens);
+	}
+	return compute_bytes(job, &run);
 }
 
 /* Flash attention on CUDA reads 16-bit keys and values: a quantized cache of one layer is
@@ -341,13 +369,45 @@ struct llamacpp_share llamacpp_share(const struct llamacpp_job *job, uint32_t de
 	if (device == 0) {
 		share.weights_bytes = sat_add(share.weights_bytes, job->charged_table_bytes);
 	}
-	share.compute_bytes = compute_bytes(job);
+	share.compute_bytes = compute_bytes(job, &job->run);
+	share.least_compute_bytes = least_compute_bytes(job);
 	share.logits_bytes = sat_mul3(4, job->run.outputs, job->model->vocab_size);
 	if (!job->has_output || share.logits_bytes > share.compute_bytes) {
 		share.logits_bytes = 0;
 	}
 	share.scratch_bytes = share.layers > 0 ? scratch_bytes(job) : 0;
 	return share;
+}
+
+struct llamacpp_share llamacpp_fullest(const struct llamacpp_job *job)
+{
+	struct llamacpp_share best = llamacpp_share(job, 0);
+
+	for (uint32_t i = 1; i < job->devices; i++) {
+		struct llamacpp_share share = llamacpp_share(job, i);
+
+		if (llamacpp_share_bytes(&share) > llamacpp_share_bytes(&best)) {
+			best = share;
+		}
+	}
+	return best;
+}
+
+void llamacpp_set_copies(struct llamacpp_job *job, uint64_t runtime_bytes)
+{
+	const struct vc_gpu *gpu = job->request->gpu;
+	uint64_t usable = gpu ? device_usable_bytes(gpu) : 0;
+	struct llamacpp_share share;
+
+	job->run.copies = takes_turns(job) ? PIPELINE_COPIES : 1;
+	if (job->run.copies == 1 || usable == 0 || !since(job->request, copies_given_up)) {
+		return;
+	}
+	share = llamacpp_fullest(job);
+	if (sat_add(llamacpp_share_bytes(&share), runtime_bytes) > usable) {
+		job->run.copies = 1;
+		job->copies_given_up = true;
+	}
 }
 
 uint64_t llamacpp_share_bytes(const struct llamacpp_share *share)

@@ -28,6 +28,7 @@ struct llamacpp_job {
 	uint64_t charged_table_bytes;
 	bool has_output; /* false: an encoder */
 	bool scratch_reserved;
+	bool copies_given_up; /* inputs in several copies did not fit */
 };
 
 /* One GPU's part. */
@@ -36,12 +37,18 @@ struct llamacpp_share {
 	bool output;
 	uint64_t weights_bytes, kv_bytes, state_bytes;
 	uint64_t compute_bytes, logits_bytes; /* the latter is part of the former */
+	uint64_t least_compute_bytes;         /* of other builds and programs */
 	uint64_t scratch_bytes;
 };
 
 /* False: the quantization is not llama.cpp's. */
 bool llamacpp_read(struct llamacpp_job *job, const struct vc_request *request);
+/* Several devices hold a batch's inputs in several copies, unless that does not fit the GPU: then
+ * llama.cpp starts over with one. To be called before the shares are asked for. */
+void llamacpp_set_copies(struct llamacpp_job *job, uint64_t runtime_bytes);
 struct llamacpp_share llamacpp_share(const struct llamacpp_job *job, uint32_t device);
+/* Of the device that holds the most. */
+struct llamacpp_share llamacpp_fullest(const struct llamacpp_job *job);
 uint64_t llamacpp_share_bytes(const struct llamacpp_share *share);
 
 /* What of a layer's weights a device holds. */

@@ -123,6 +123,51 @@ static void test_layer_split(void **state)
 	assert_true(has_note("llamacpp-layer-split"));
 }
 
+/* github.com/ggml-org/llama.cpp/pull/16748: what does not fit with inputs in four copies starts
+ * over with one; masks of 32768 x 512 x 2 bytes and embeddings, 512 x 8192 x 4 and since b7774
+ * twice. */
+static void test_copies_that_do_not_fit(void **state)
+{
+	static const struct decoder qwen_72b = { 8192, 80, 64, 8, 24576, 152064 };
+	struct vc_request request = request_of(&qwen_72b, "q4_k_m");
+	struct vc_gpu small = gpu;
+	uint64_t four;
+
+	(void)state;
+	request.workload.sequence_length = 32768;
+	request.parallelism.stated = true;
+	request.parallelism.pipeline = 2;
+	request.engine.version = (struct vc_version){ 9410, 0, 0 };
+	request.gpu = &small;
+	estimate(&request);
+	assert_false(has_note("llamacpp-one-copy"));
+	four = part(VC_COMPONENT_ACTIVATIONS);
+	small.memory_bytes = ledger.total_bytes - 1;
+	estimate(&request);
+	assert_true(has_note("llamacpp-one-copy"));
+	assert_true(four - part(VC_COMPONENT_ACTIVATIONS) >= 3 * 32ull * MIB + 4 * 16ull * MIB);
+	request.engine.version = (struct vc_version){ 6000, 0, 0 };
+	estimate(&request);
+	assert_false(has_note("llamacpp-one-copy"));
+}
+
+/* github.com/ggml-org/llama.cpp/pull/23861: llama-server asks for one result per slot. */
+static void test_results_by_slot(void **state)
+{
+	struct vc_request request = request_of(&llama_2_7b, "q4_k_m");
+
+	(void)state;
+	request.workload.sequence_length = 4096;
+	request.workload.batch_size = 4;
+	estimate(&request);
+	assert_u64(part(VC_COMPONENT_LOGITS), 4ull * 512 * 32000);
+	assert_true(has_note("llamacpp-outputs"));
+	request.engine.version = (struct vc_version){ 9464, 0, 0 };
+	estimate(&request);
+	assert_u64(part(VC_COMPONENT_LOGITS), 4ull * 4 * 32000);
+	assert_false(has_note("llamacpp-outputs"));
+}
+
 /* -c 12228 gives 12288 cells; before November 2025 30016 stayed 30016 without flash attention. */
 static void test_cells(void **state)
 {
@@ -307,6 +352,8 @@ int main(void)
 		cmocka_unit_test(test_whole_file_or_stated_layers),
 		cmocka_unit_test(test_order_of_offload),
 		cmocka_unit_test(test_layer_split),
+		cmocka_unit_test(test_copies_that_do_not_fit),
+		cmocka_unit_test(test_results_by_slot),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_experts_in_host_memory),

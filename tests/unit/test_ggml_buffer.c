@@ -171,6 +171,43 @@ static void test_fewer_outputs_need_less(void **state)
 	assert_true(ggml_compute_bytes(&model, &run) < all);
 }
 
+/* GLM-Z1-32B, gate and up in one tensor: b5192 reserves 353.00 MiB, a fork with one operation for
+ * the gate and masks in 16 bits 308.00 (github.com/ikawrakow/ik_llama.cpp/pull/344). */
+static void test_an_older_graph(void **state)
+{
+	static const struct decoder glm = { 6144, 61, 48, 2, 23040, 151552 };
+	struct ggml_run run = run_of(32768, 512);
+
+	(void)state;
+	shape_decoder(&model, &glm);
+	strcpy(model.family, "glm4");
+	model.rotary_dim = 64;
+	model.kinds[0].ffns[0].fused_gate_up = true;
+	assert_u64(ggml_compute_bytes(&model, &run), 308ull << 20);
+	run.separate_gates = run.wide_masks = true;
+	assert_u64(ggml_compute_bytes(&model, &run), 353ull << 20);
+}
+
+/* Mistral Small of 24B on the first of two GPUs, a build of December 2025: 13327728640 bytes, of
+ * which the mask is 150272 x 4096 x 4 in four copies, and once more in 16 bits
+ * (github.com/ggml-org/llama.cpp/pull/16748, a comment). */
+static void test_wide_masks(void **state)
+{
+	static const struct decoder mistral = { 5120, 40, 32, 8, 32768, 131072 };
+	struct ggml_run run = run_of(150272, 4096);
+
+	(void)state;
+	shape_decoder(&model, &mistral);
+	strcpy(model.family, "llama");
+	model.rotary_dim = 128;
+	model.kinds[0].mixers[0].head_dim = 128;
+	run.copies = 4;
+	run.outputs = 1;
+	run.without_output = true;
+	run.wide_masks = true;
+	assert_u64(ggml_compute_bytes(&model, &run), 13327728640);
+}
+
 /* What a million layers need is what a hundred need: repeats are left out. */
 static void test_depth_costs_nothing(void **state)
 {
@@ -195,6 +232,8 @@ int main(void)
 		cmocka_unit_test(test_experts),
 		cmocka_unit_test(test_mamba),
 		cmocka_unit_test(test_fewer_outputs_need_less),
+		cmocka_unit_test(test_an_older_graph),
+		cmocka_unit_test(test_wide_masks),
 		cmocka_unit_test(test_depth_costs_nothing),
 	};
 
