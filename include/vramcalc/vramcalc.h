@@ -632,8 +632,9 @@ struct vc_price {
 	bool known;
 	uint64_t per_hour_micros;
 	char currency[4];
-	const char *offer; /* "aws g4dn.xlarge us-east-1" */
-	const char *as_of; /* "2026-07-20"; "" where the source is undated */
+	const char *offer;  /* "aws g4dn.xlarge us-east-1" */
+	const char *as_of;  /* "2026-07-20"; "" where the source is undated */
+	const char *origin; /* "prices.csv:2" where a file of the user's says so; NULL: none does */
 };
 
 struct vc_gpu {
@@ -656,6 +657,7 @@ struct vc_gpu {
 	bool unified_memory; /* shared with the CPU: NVML gives no total */
 	bool verified;       /* false: some figure has no second or first-hand source */
 	struct vc_price price;
+	const char *origin; /* file and line of the user's that added or changed it; NULL: none */
 };
 
 /* ---- The ledger

@@ -10,7 +10,7 @@ static void print_json(const struct output *out, const struct advise_result *res
 
 	json_open(&json, NULL, '{');
 	json_text(&json, "schema", "vramcalc/advise/v1");
-	json_text(&json, "gpu", result->gpu->id);
+	json_gpu(&json, "gpu", result->gpu, 1);
 	json_bool(&json, "fits_as_is", result->advice.fits_as_is);
 	json_u64(&json, "total_bytes", result->advice.total_bytes);
 	json_u64(&json, "need_bytes", result->advice.need_bytes);
@@ -55,6 +55,7 @@ static enum exit_status advise(struct session *session, struct output *out,
                                const struct vc_spec *spec)
 {
 	struct advise_result result = { 0 };
+	struct origin_note note = { .count = 0 };
 	struct vc_request request = spec->request;
 	struct vc_error error = { 0 };
 
@@ -78,6 +79,9 @@ static enum exit_status advise(struct session *session, struct output *out,
 		print_json(out, &result);
 	} else {
 		print_text(out, &result);
+		origin_add(&note, result.gpu, false);
+		advise_add_origins(&note, &result);
+		origin_print(out, &note);
 	}
 	return result.advice.fits_as_is || result.advice.plan_count ? EXIT_FITS : EXIT_DOES_NOT_FIT;
 }

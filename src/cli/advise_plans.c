@@ -33,7 +33,7 @@ void advise_json_plan(struct json_writer *json, const char *key, const struct vc
 		json_step(json, &plan->steps[i]);
 	}
 	json_close(json, ']');
-	json_text(json, "gpu", plan->gpu->id);
+	json_gpu(json, "gpu", plan->gpu, vc_layout_gpus(&plan->request.parallelism));
 	json_u64(json, "total_bytes", plan->total_bytes);
 	json_u64(json, "need_bytes", plan->need_bytes);
 	json_text(json, "verdict", vc_verdict_name(plan->verdict));
@@ -101,6 +101,13 @@ void advise_print_hopeless(struct output *out, const struct advise_result *resul
 	output_paragraph(out, TONE_BAD, line, 0);
 	for (uint32_t i = 0; i < closest->step_count; i++) {
 		print_step(out, &closest->steps[i]);
+	}
+}
+
+void advise_add_origins(struct origin_note *note, const struct advise_result *result)
+{
+	for (size_t i = 0; i < result->advice.plan_count; i++) {
+		origin_add(note, result->plans[i].gpu, true);
 	}
 }
 

@@ -3,6 +3,7 @@
 #define VC_CLI_ADVISE_PLANS_H
 
 #include "json_writer.h"
+#include "origin.h"
 #include "output.h"
 #include "session.h"
 
@@ -25,5 +26,7 @@ void advise_json_plan(struct json_writer *json, const char *key, const struct vc
 void advise_print_plan(struct output *out, const struct advise_result *result, size_t index);
 /* That none fits, and the one that misses by least. */
 void advise_print_hopeless(struct output *out, const struct advise_result *result);
+/* The plans' GPUs; the price is what chose one. */
+void advise_add_origins(struct origin_note *note, const struct advise_result *result);
 
 #endif

@@ -25,6 +25,10 @@ struct check_result {
 	enum check_kind kind;
 	const char *spec;
 	const char *gpu; /* catalog id; NULL where no GPU is meant */
+	/* That GPU, or the one that a price was found for, and how many; NULL: none. */
+	const struct vc_gpu *judged;
+	uint32_t judged_gpus;
+	bool priced; /* its price decides */
 	bool pass;
 	uint64_t need_bytes, have_bytes; /* of an increase: the new and the old total */
 	struct check_remedy remedy;

@@ -3,6 +3,7 @@
 
 #include "json_writer.h"
 #include "markup.h"
+#include "origin.h"
 #include "print_text.h"
 #include "whole_file.h"
 
@@ -28,6 +29,8 @@ static const char *label(const struct check_result *result)
 
 void check_print_text(struct output *out, const struct check_results *results)
 {
+	struct origin_note note = { .count = 0 };
+
 	for (size_t i = 0; i < results->count; i++) {
 		const struct check_result *result = &results->items[i];
 		char line[1536] = "";
@@ -38,8 +41,12 @@ void check_print_text(struct output *out, const struct check_results *results)
 		fprintf(out->file, "%s", result->pass ? "ok    " : "FAIL  ");
 		fputs(output_tone_off(out, result->pass ? TONE_GOOD : TONE_BAD), out->file);
 		output_paragraph(out, TONE_PLAIN, line + 6, 6);
+		if (result->judged) {
+			origin_add(&note, result->judged, result->priced);
+		}
 	}
 	fprintf(out->file, "%zu checked, %zu failed\n", results->count, results->failed);
+	origin_print(out, &note);
 }
 
 static void json_remedy(struct json_writer *json, const struct check_remedy *remedy)
@@ -77,6 +84,12 @@ void check_print_json(struct output *out, const struct check_results *results)
 		json_u64(&json, "short_by_bytes",
 		         short_by ? result->need_bytes - result->have_bytes : 0);
 		json_remedy(&json, &result->remedy);
+		json_text(&json, "origin", result->judged ? result->judged->origin : NULL);
+		if (result->judged) {
+			json_price(&json, "price", result->judged, result->judged_gpus);
+		} else {
+			json_null(&json, "price");
+		}
 		json_text(&json, "message", result->message);
 		json_close(&json, '}');
 	}

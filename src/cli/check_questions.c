@@ -136,6 +136,9 @@ bool check_gpu(struct gate *gate, const struct vc_spec *spec, const struct vc_re
 		return false;
 	}
 	result->gpu = gpu->id;
+	result->judged = gpu;
+	result->judged_gpus = candidate.gpus;
+	result->priced = gate->limits.max_price_micros != 0;
 	result->need_bytes = candidate.need_bytes;
 	result->have_bytes = candidate.have_bytes;
 	explain_gpu(gate, &candidate, result);
@@ -213,6 +216,9 @@ bool check_price(struct gate *gate, const struct vc_spec *spec, const struct vc_
 		if (found) {
 			result->need_bytes = candidate.need_bytes;
 			result->have_bytes = candidate.have_bytes;
+			result->judged = gpu;
+			result->judged_gpus = candidate.gpus;
+			result->priced = true;
 			say(result, "%s holds it at that price%s%s", gpu->name, "", "");
 		}
 	}

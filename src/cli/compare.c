@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "compare_stream.h"
 #include "errors.h"
+#include "origin.h"
 #include "spec_list.h"
 
 #include <stdlib.h>
@@ -149,6 +150,8 @@ static void print_collected(struct output *out, const struct comparison *compari
 		               .row_count = to->row_count,
 		               .row_size = sizeof *to->rows };
 
+	struct origin_note note = { .count = 0 };
+
 	if (out->format == FORMAT_JSON) {
 		for (size_t i = 0; i < to->row_count; i++) {
 			compare_json(out->file, &to->rows[i]);
@@ -156,6 +159,10 @@ static void print_collected(struct output *out, const struct comparison *compari
 		return;
 	}
 	table_print(out, &table);
+	for (size_t i = 0; i < comparison->gpus.count; i++) {
+		origin_add(&note, comparison->gpus.gpus[i], false);
+	}
+	origin_print(out, &note);
 }
 
 static bool run(struct comparison *comparison, struct output *out, struct compare_output *to)

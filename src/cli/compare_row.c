@@ -1,6 +1,7 @@
 /* One row of `compare`: the estimates of one spec with one combination of varied fields. */
 #include "compare.h"
 #include "json_writer.h"
+#include "origin.h"
 #include "quantity.h"
 
 #include <string.h>
@@ -166,7 +167,7 @@ static void write_results(struct json_writer *json, const struct compare_row *ro
 		const struct compare_fit *fit = &row->fits[i];
 
 		json_open(json, NULL, '{');
-		json_text(json, "id", gpus->gpus[i]->id);
+		json_gpu(json, "id", gpus->gpus[i], fit->gpus_needed ? fit->gpus_needed : 1);
 		json_bool(json, "fits", fit->verdict == VC_VERDICT_FITS);
 		json_text(json, "verdict", vc_verdict_name(fit->verdict));
 		json_u64(json, "need_bytes", fit->need_bytes);

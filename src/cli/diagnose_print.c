@@ -1,5 +1,6 @@
 #include "diagnose_print.h"
 
+#include "origin.h"
 #include "print_text.h"
 
 /* ---- For programs ---- */
@@ -48,11 +49,7 @@ static void json_theory(struct json_writer *json, const struct theory *theory)
 {
 	const struct advise_result *result = &theory->result;
 
-	if (theory->gpu_known) {
-		json_text(json, "gpu", theory->gpu.id);
-	} else {
-		json_null(json, "gpu");
-	}
+	json_gpu(json, "gpu", theory->gpu_known ? &theory->gpu : NULL, 1);
 	json_text(json, "method", theory->method == VC_METHOD_RULE ? "rule" : "detailed");
 	if (!theory->searched) {
 		return;
@@ -235,7 +232,7 @@ static void print_plans(struct output *out, const struct advise_result *result)
 	}
 }
 
-void finding_text(struct output *out, const struct finding *finding)
+static void print_finding(struct output *out, const struct finding *finding)
 {
 	const struct vc_diagnosis *diagnosis = &finding->diagnosis;
 	char line[512] = "", shown[256];
@@ -272,5 +269,17 @@ void finding_text(struct output *out, const struct finding *finding)
 	}
 	for (uint32_t i = 0; i < diagnosis->advice_count; i++) {
 		print_line(out, "- ", diagnosis->advice[i]);
+	}
+}
+
+void finding_text(struct output *out, const struct finding *finding)
+{
+	struct origin_note note = { .count = 0 };
+
+	print_finding(out, finding);
+	if (finding->theory && finding->theory->gpu_known) {
+		origin_add(&note, &finding->theory->gpu, false);
+		advise_add_origins(&note, &finding->theory->result);
+		origin_print(out, &note);
 	}
 }

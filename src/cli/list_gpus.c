@@ -140,6 +140,16 @@ static void get_as_of(const void *row, struct cell *cell)
 	cell_text(cell, gpu_of(row)->price.known ? gpu_of(row)->price.as_of : NULL);
 }
 
+static void get_price_origin(const void *row, struct cell *cell)
+{
+	cell_text(cell, gpu_of(row)->price.known ? gpu_of(row)->price.origin : NULL);
+}
+
+static void get_origin(const void *row, struct cell *cell)
+{
+	cell_text(cell, gpu_of(row)->origin);
+}
+
 static void get_verified(const void *row, struct cell *cell)
 {
 	cell_flag(cell, gpu_of(row)->verified);
@@ -207,6 +217,8 @@ static const struct column columns[] = {
 	  .use = COLUMN_DATA,
 	  .get = get_verified },
 	{ .id = "mark", .heading = "", .use = COLUMN_PEOPLE, .priority = 13, .get = get_mark },
+	{ .id = "price.origin", .heading = "price from", .priority = 14, .get = get_price_origin },
+	{ .id = "origin", .heading = "from", .priority = 15, .get = get_origin },
 };
 
 static bool choose(const struct arguments *arguments, const struct vc_catalog *catalog,

@@ -51,3 +51,8 @@ void cell_offer_source(const void *row, struct cell *cell)
 {
 	cell_text(cell, offer_of(row)->source);
 }
+
+void cell_offer_origin(const void *row, struct cell *cell)
+{
+	cell_text(cell, offer_of(row)->origin.text);
+}

@@ -16,5 +16,6 @@ void cell_spot_assumed(const void *row, struct cell *cell);
 void cell_offer_currency(const void *row, struct cell *cell);
 void cell_offer_as_of(const void *row, struct cell *cell);
 void cell_offer_source(const void *row, struct cell *cell);
+void cell_offer_origin(const void *row, struct cell *cell);
 
 #endif

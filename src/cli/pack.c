@@ -1,6 +1,7 @@
 /* `pack`: several jobs on the fewest or the cheapest GPUs, whole, shared or in MIG slices. */
 #include "commands.h"
 #include "json_writer.h"
+#include "origin.h"
 #include "output.h"
 #include "print_text.h"
 #include "report.h"
@@ -236,7 +237,7 @@ static void json_placement(struct json_writer *json, const struct pack *pack, si
 	json_close(json, '}');
 }
 
-static void json_gpu(struct json_writer *json, const struct pack *pack, uint32_t gpu)
+static void json_packed(struct json_writer *json, const struct pack *pack, uint32_t gpu)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "gpu", pack->best.gpu->id);
@@ -262,7 +263,7 @@ static void print_json(struct pack *pack)
 	json_text(&json, "schema", "vramcalc/pack/v1");
 	json_open(&json, "gpus", '[');
 	for (uint32_t gpu = 0; gpu < fleet->packing.gpus; gpu++) {
-		json_gpu(&json, pack, gpu);
+		json_packed(&json, pack, gpu);
 	}
 	json_close(&json, ']');
 	json_open(&json, "unplaced", '[');
@@ -281,6 +282,8 @@ static void print_json(struct pack *pack)
 	json_text(&json, "currency",
 	          fleet->gpu->price.known ? fleet->gpu->price.currency
 	                                  : pack->specs[0].budget.currency);
+	json_text(&json, "origin", fleet->gpu->origin);
+	json_price(&json, "price", fleet->gpu, fleet->packing.gpus);
 	json_bool(&json, "optimal", fleet->packing.optimal);
 	json_close(&json, '}');
 }
@@ -352,6 +355,7 @@ static void print_summary(struct pack *pack)
 
 static void print_text(struct pack *pack)
 {
+	struct origin_note note = { .count = 0 };
 	char line[256], free_text[64];
 
 	if (pack->best.packing.gpus > 0) {
@@ -377,6 +381,8 @@ static void print_text(struct pack *pack)
 			output_paragraph(&pack->out, TONE_BAD, line, 0);
 		}
 	}
+	origin_add(&note, pack->best.gpu, true);
+	origin_print(&pack->out, &note);
 }
 
 /* ---- The command ---- */

@@ -1,5 +1,6 @@
 /* `plan` for programs: docs/json.md describes every field. */
 #include "names.h"
+#include "origin.h"
 #include "plan.h"
 #include "plan_instances.h"
 #include "plan_layouts.h"
@@ -258,23 +259,6 @@ static void write_estimates(struct json_writer *json, const struct plan *plan)
 
 /* ---- GPUs ---- */
 
-static void write_price(struct json_writer *json, const struct vc_candidate *candidate)
-{
-	const struct vc_price *price = &candidate->gpu->price;
-
-	if (!price->known || price->per_hour_micros > UINT64_MAX / candidate->gpus) {
-		json_null(json, "price");
-		return;
-	}
-	json_open(json, "price", '{');
-	json_ratio(json, "per_hour", price->per_hour_micros * candidate->gpus, 1000000);
-	json_ratio(json, "per_gpu_hour", price->per_hour_micros, 1000000);
-	json_text(json, "currency", price->currency);
-	text_or_null(json, "offer", price->offer);
-	text_or_null(json, "as_of", price->as_of);
-	json_close(json, '}');
-}
-
 static void write_communication(struct json_writer *json, const struct vc_candidate *candidate)
 {
 	const struct vc_traffic *traffic = &candidate->traffic;
@@ -327,7 +311,8 @@ static void write_gpu(struct json_writer *json, const struct vc_candidate *candi
 	write_communication(json, candidate);
 	json_u64(json, "host_bytes", candidate->host_bytes);
 	json_bool(json, "over_budget", candidate->over_budget);
-	write_price(json, candidate);
+	json_text(json, "origin", gpu->origin);
+	json_price(json, "price", gpu, candidate->gpus);
 	json_close(json, '}');
 }
 
@@ -355,6 +340,7 @@ static void write_share(struct json_writer *json, const struct vc_slice *slice)
 	json_text(json, "currency", price->currency);
 	text_or_null(json, "offer", price->offer);
 	text_or_null(json, "as_of", price->as_of);
+	json_text(json, "origin", price->origin);
 	json_close(json, '}');
 }
 

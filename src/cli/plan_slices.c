@@ -113,6 +113,20 @@ static void get_offer(const void *row, struct cell *cell)
 	cell_text(cell, price->known ? price->offer : NULL);
 }
 
+static void get_as_of(const void *row, struct cell *cell)
+{
+	const struct vc_price *price = &slice_of(row)->gpu->price;
+
+	cell_text(cell, price->known ? price->as_of : NULL);
+}
+
+static void get_origin(const void *row, struct cell *cell)
+{
+	const struct vc_price *price = &slice_of(row)->gpu->price;
+
+	cell_text(cell, price->known ? price->origin : NULL);
+}
+
 static const struct column columns[] = {
 	{ .id = "gpu", .heading = "id", .use = COLUMN_DATA, .get = get_gpu_id },
 	{ .id = "name", .heading = "GPU", .may_be_cut = true, .get = get_gpu },
@@ -151,6 +165,8 @@ static const struct column columns[] = {
 	  .get = get_whole_price },
 	{ .id = "currency", .heading = "currency", .use = COLUMN_DATA, .get = get_currency },
 	{ .id = "offer", .heading = "offer", .use = COLUMN_DATA, .get = get_offer },
+	{ .id = "as_of", .heading = "as of", .use = COLUMN_DATA, .get = get_as_of },
+	{ .id = "origin", .heading = "price from", .priority = 3, .get = get_origin },
 };
 
 /* Priced ones of one currency first; then whose share costs least; then what was listed first. */

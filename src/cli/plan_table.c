@@ -414,6 +414,18 @@ static void get_as_of(const void *data, struct cell *cell)
 	cell_text(cell, price->known ? price->as_of : NULL);
 }
 
+static void get_price_origin(const void *data, struct cell *cell)
+{
+	const struct vc_price *price = price_of(data);
+
+	cell_text(cell, price->known ? price->origin : NULL);
+}
+
+static void get_origin(const void *data, struct cell *cell)
+{
+	cell_text(cell, ((const struct gpu_row *)data)->candidate->gpu->origin);
+}
+
 const struct column gpu_columns[] = {
 	{ .id = "spec", .heading = "spec", .use = COLUMN_DATA, .get = get_gpu_spec },
 	{ .id = "method", .heading = "method", .use = COLUMN_DATA, .get = get_gpu_method },
@@ -454,6 +466,11 @@ const struct column gpu_columns[] = {
 	{ .id = "price.as_of", .heading = "as of", .use = COLUMN_DATA, .get = get_as_of },
 	{ .id = "verdict", .heading = "verdict", .get = get_verdict },
 	{ .id = "remark", .heading = "", .priority = 5, .get = get_remark },
+	{ .id = "price.origin",
+	  .heading = "price from",
+	  .use = COLUMN_DATA,
+	  .get = get_price_origin },
+	{ .id = "origin", .heading = "from", .use = COLUMN_DATA, .get = get_origin },
 };
 const size_t gpu_column_count = LENGTH(gpu_columns);
 

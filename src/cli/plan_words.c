@@ -3,6 +3,7 @@
 
 #include "names.h"
 #include "note.h"
+#include "origin.h"
 #include "plan_change.h"
 #include "plan_hardware.h"
 #include "plan_table.h"
@@ -103,8 +104,9 @@ static void append_left(char *to, const struct vc_candidate *best, enum byte_uni
 
 		format_price(idle, sizeof idle, all * share / 100, price->currency);
 		format_price(whole, sizeof whole, all, price->currency);
-		text_append(to, PLAN_TEXT, ", idle at %s of the %s an hour (%s%s%s)", idle, whole,
-		            price->offer, *price->as_of ? ", " : "", price->as_of);
+		text_append(to, PLAN_TEXT, ", idle at %s of the %s an hour (", idle, whole);
+		price_said_by(to, PLAN_TEXT, price);
+		text_append(to, PLAN_TEXT, ")");
 	}
 	text_append(to, PLAN_TEXT, ".");
 }
@@ -312,6 +314,21 @@ static bool note_unused(const struct plan *plan, enum byte_unit unit, char to[PL
 	return *to;
 }
 
+/* What of the GPUs considered is the user's. */
+static bool note_own_files(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
+{
+	struct origin_note note = { .count = 0 };
+
+	(void)unit;
+	for (size_t i = 0; i < plan->count; i++) {
+		origin_add(&note, plan->candidates[i].gpu, true);
+	}
+	if (origin_end(&note)) {
+		text_append(to, PLAN_TEXT, "%s", note.text);
+	}
+	return *to;
+}
+
 static bool note_precision(const struct plan *plan, enum byte_unit unit, char to[PLAN_TEXT])
 {
 	size_t count = 0;
@@ -354,6 +371,7 @@ static const struct {
 	{ "mostly-idle", plan_note_idle },
 	{ "fewer-gpus", plan_note_fewer },
 	{ "over-budget", plan_note_budget },
+	{ "own-files", note_own_files },
 };
 
 static bool said_by(const struct vc_ledger *ledger, const char *code)

@@ -37,13 +37,22 @@
 	MUST(p ".tensor", SCHEMA_BYTES), MUST(p ".pipeline", SCHEMA_BYTES),                        \
 	        MUST(p ".data", SCHEMA_BYTES), MUST(p ".zero_stage", SCHEMA_BYTES),                \
 	        MUST(p ".context", SCHEMA_BYTES), MUST(p ".expert", SCHEMA_BYTES)
+/* Where a GPU comes from, and what so many of it cost. */
+#define PRICE(p)                                                                                   \
+	MUST(p ".per_hour", SCHEMA_NUMBER), MUST(p ".per_gpu_hour", SCHEMA_NUMBER),                \
+	        MUST(p ".currency", SCHEMA_TEXT), MUST_OR_NULL(p ".offer", SCHEMA_TEXT),           \
+	        MUST_OR_NULL(p ".as_of", SCHEMA_TEXT), MUST_OR_NULL(p ".origin", SCHEMA_TEXT)
+#define ORIGIN(p)                                                                                  \
+	MUST_OR_NULL(p "origin", SCHEMA_TEXT), MUST_OR_NULL(p "price", SCHEMA_OBJECT),             \
+	        PRICE(p "price")
+#define MAY_ORIGIN(p) MAY(p "origin", SCHEMA_TEXT), MAY(p "price", SCHEMA_OBJECT), PRICE(p "price")
 #define ADVISED_PLAN(p)                                                                            \
 	MUST(p ".steps[].measure", SCHEMA_TEXT), MUST(p ".steps[].set", SCHEMA_OBJECT),            \
 	        MUST(p ".steps[].saves_bytes", SCHEMA_BYTES),                                      \
 	        MUST(p ".steps[].cost", SCHEMA_TEXT),                                              \
 	        MUST_OR_NULL(p ".steps[].call", SCHEMA_TEXT), MUST(p ".gpu", SCHEMA_TEXT),         \
-	        MUST(p ".total_bytes", SCHEMA_BYTES), MUST(p ".need_bytes", SCHEMA_BYTES),         \
-	        MUST(p ".verdict", SCHEMA_TEXT)
+	        ORIGIN(p "."), MUST(p ".total_bytes", SCHEMA_BYTES),                               \
+	        MUST(p ".need_bytes", SCHEMA_BYTES), MUST(p ".verdict", SCHEMA_TEXT)
 
 static const struct schema_field plan_fields[] = {
 	SCHEMA("vramcalc/plan/v1"),
@@ -115,12 +124,7 @@ static const struct schema_field plan_fields[] = {
 	MUST("gpus[].communication.tensor_over_pcie", SCHEMA_FLAG),
 	MAY("gpus[].host_bytes", SCHEMA_BYTES),
 	MAY("gpus[].over_budget", SCHEMA_FLAG),
-	MUST_OR_NULL("gpus[].price", SCHEMA_OBJECT),
-	MUST("gpus[].price.per_hour", SCHEMA_NUMBER),
-	MUST("gpus[].price.per_gpu_hour", SCHEMA_NUMBER),
-	MUST("gpus[].price.currency", SCHEMA_TEXT),
-	MUST_OR_NULL("gpus[].price.offer", SCHEMA_TEXT),
-	MUST_OR_NULL("gpus[].price.as_of", SCHEMA_TEXT),
+	ORIGIN("gpus[]."),
 	MAY("layouts[].gpu", SCHEMA_TEXT),
 	MAY("layouts[].gpus", SCHEMA_BYTES),
 	MAY("layouts[].tensor", SCHEMA_BYTES),
@@ -150,6 +154,7 @@ static const struct schema_field plan_fields[] = {
 	MUST("slices[].price_share.currency", SCHEMA_TEXT),
 	MUST_OR_NULL("slices[].price_share.offer", SCHEMA_TEXT),
 	MUST_OR_NULL("slices[].price_share.as_of", SCHEMA_TEXT),
+	MUST_OR_NULL("slices[].price_share.origin", SCHEMA_TEXT),
 	MAY("instances[].spec", SCHEMA_TEXT),
 	MAY("instances[].cloud", SCHEMA_TEXT),
 	MAY("instances[].region", SCHEMA_TEXT),
@@ -171,6 +176,7 @@ static const struct schema_field plan_fields[] = {
 	MAY("instances[].currency", SCHEMA_TEXT),
 	MAY("instances[].as_of", SCHEMA_TEXT),
 	MAY("instances[].source", SCHEMA_TEXT),
+	MAY("instances[].origin", SCHEMA_TEXT),
 	MAY("serving", SCHEMA_OBJECT),
 	MUST("serving.gpu", SCHEMA_TEXT),
 	MUST("serving.kv_bytes_available", SCHEMA_BYTES),
@@ -191,6 +197,7 @@ static const struct schema_field check_fields[] = {
 	MUST("results[].have_bytes", SCHEMA_BYTES),
 	MUST("results[].short_by_bytes", SCHEMA_BYTES),
 	MUST_OR_NULL("results[].remedy", SCHEMA_OBJECT),
+	ORIGIN("results[]."),
 	MUST("results[].message", SCHEMA_TEXT),
 };
 
@@ -223,21 +230,31 @@ static const struct schema_field pack_fields[] = {
 	MUST("unplaced", SCHEMA_TEXTS),
 	MUST_OR_NULL("price_per_hour", SCHEMA_NUMBER),
 	MUST("currency", SCHEMA_TEXT),
+	ORIGIN(""),
 	MUST("optimal", SCHEMA_FLAG),
 };
 
 static const struct schema_field solve_fields[] = {
-	SCHEMA("vramcalc/solve/v1"),          MUST("gpu", SCHEMA_TEXT),
-	MUST("field", SCHEMA_TEXT),           MUST_OR_NULL("value", SCHEMA_BYTES),
-	MUST("bytes_at_value", SCHEMA_BYTES), MUST("bytes_at_next", SCHEMA_BYTES),
+	SCHEMA("vramcalc/solve/v1"),
+	MUST("gpu", SCHEMA_TEXT),
+	ORIGIN(""),
+	MUST("field", SCHEMA_TEXT),
+	MUST_OR_NULL("value", SCHEMA_BYTES),
+	MUST("bytes_at_value", SCHEMA_BYTES),
+	MUST("bytes_at_next", SCHEMA_BYTES),
 	MUST("limit_bytes", SCHEMA_BYTES),
 };
 
 static const struct schema_field advise_fields[] = {
-	SCHEMA("vramcalc/advise/v1"),     MUST("gpu", SCHEMA_TEXT),
-	MUST("fits_as_is", SCHEMA_FLAG),  MUST("total_bytes", SCHEMA_BYTES),
-	MUST("need_bytes", SCHEMA_BYTES), MUST("have_bytes", SCHEMA_BYTES),
-	ADVISED_PLAN("plans[]"),          MAY("closest", SCHEMA_OBJECT),
+	SCHEMA("vramcalc/advise/v1"),
+	MUST("gpu", SCHEMA_TEXT),
+	ORIGIN(""),
+	MUST("fits_as_is", SCHEMA_FLAG),
+	MUST("total_bytes", SCHEMA_BYTES),
+	MUST("need_bytes", SCHEMA_BYTES),
+	MUST("have_bytes", SCHEMA_BYTES),
+	ADVISED_PLAN("plans[]"),
+	MAY("closest", SCHEMA_OBJECT),
 	ADVISED_PLAN("closest"),
 };
 
@@ -261,6 +278,7 @@ static const struct schema_field diagnose_fields[] = {
 	MAY("evidence.theory_bytes", SCHEMA_BYTES),
 	MUST("advice", SCHEMA_TEXTS),
 	MAY("gpu", SCHEMA_TEXT),
+	MAY_ORIGIN(""),
 	MAY("method", SCHEMA_TEXT),
 	MAY("fits_as_is", SCHEMA_FLAG),
 	ADVISED_PLAN("plans[]"),
@@ -282,6 +300,7 @@ static const struct schema_field compare_fields[] = {
 	MUST("detailed.low_bytes", SCHEMA_BYTES),
 	MUST("detailed.high_bytes", SCHEMA_BYTES),
 	MAY("gpus[].id", SCHEMA_TEXT),
+	MAY_ORIGIN("gpus[]."),
 	MAY("gpus[].fits", SCHEMA_FLAG),
 	MAY("gpus[].verdict", SCHEMA_TEXT),
 	MAY("gpus[].need_bytes", SCHEMA_BYTES),
@@ -316,6 +335,7 @@ static const struct schema_field gpus_fields[] = {
 	MUST("gpus[].mig", SCHEMA_FLAG),
 	MUST_OR_NULL("gpus[].price", SCHEMA_OBJECT),
 	MUST("gpus[].verified", SCHEMA_FLAG),
+	MUST_OR_NULL("gpus[].origin", SCHEMA_TEXT),
 };
 
 static const struct schema_field models_fields[] = {
@@ -376,6 +396,7 @@ static const struct schema_field offers_fields[] = {
 	MUST_OR_NULL("offers[].as_of", SCHEMA_TEXT),
 	MUST_OR_NULL("offers[].source", SCHEMA_TEXT),
 	MUST_OR_NULL("offers[].note", SCHEMA_TEXT),
+	MUST_OR_NULL("offers[].origin", SCHEMA_TEXT),
 	MAY("notes[].text", SCHEMA_TEXT),
 };
 
@@ -431,6 +452,7 @@ static const struct schema_field verify_fields[] = {
 	MUST("spec", SCHEMA_TEXT),
 	MUST_OR_NULL("engine", SCHEMA_TEXT),
 	MUST("gpu", SCHEMA_TEXT),
+	ORIGIN(""),
 	MUST_OR_NULL("rank", SCHEMA_TEXT),
 	MUST("total_bytes", SCHEMA_BYTES),
 	MUST("low_bytes", SCHEMA_BYTES),

@@ -63,31 +63,64 @@ static bool open_own_runs(struct session *session)
 
 /* ---- The catalog --------------------------------------------------------------------------- */
 
-bool session_catalog(struct session *session, const char *currency)
+struct open_catalog {
+	struct open_catalog *next;
+	char currency[4];
+	struct vc_catalog catalog; /* as it was opened: what is to be closed */
+	struct vc_catalog with_local;
+	struct local_catalog *local;
+};
+
+static void use(struct session *session, const struct open_catalog *opened)
 {
-	struct vc_catalog_options options = { .files = session->arguments->catalogs.items,
-		                              .file_count = session->arguments->catalogs.count,
+	session->catalog = opened->with_local;
+	session->local = opened->local;
+}
+
+static bool open_catalog(struct session *session, const char *currency)
+{
+	const struct arguments *arguments = session->arguments;
+	struct vc_catalog_options options = { .files = arguments->catalogs.items,
+		                              .file_count = arguments->catalogs.count,
 		                              .currency = currency };
+	struct open_catalog *opened = calloc(1, sizeof *opened);
 	struct vc_error_list errors = { 0 };
 
-	if (strcmp(session->currency, currency) == 0) {
-		return true;
-	}
-	session_close(session);
-	if (session->arguments->calibration && !open_own_runs(session)) {
+	if (!opened) {
+		report_no_memory();
 		return false;
 	}
-	if (vc_catalog_open(&session->catalog, &options, &errors) != VC_OK) {
+	if (vc_catalog_open(&opened->catalog, &options, &errors) != VC_OK) {
 		report_errors(&errors);
+		free(opened);
 		return false;
 	}
-	snprintf(session->currency, sizeof session->currency, "%s", currency);
-	if (local_catalog_asked(session->arguments)) {
-		session->local =
-		        local_catalog_add(&session->catalog, session->arguments->command->name);
-		return session->local != NULL;
+	opened->next = session->opened;
+	session->opened = opened;
+	snprintf(opened->currency, sizeof opened->currency, "%s", currency);
+	opened->with_local = opened->catalog;
+	if (local_catalog_asked(arguments)) {
+		opened->local = local_catalog_add(&opened->with_local, arguments->command->name);
+		if (!opened->local) {
+			return false;
+		}
 	}
+	use(session, opened);
 	return true;
+}
+
+bool session_catalog(struct session *session, const char *currency)
+{
+	if (session->arguments->calibration && !session->own_runs && !open_own_runs(session)) {
+		return false;
+	}
+	for (const struct open_catalog *o = session->opened; o; o = o->next) {
+		if (strcmp(o->currency, currency) == 0) {
+			use(session, o);
+			return true;
+		}
+	}
+	return open_catalog(session, currency);
 }
 
 /* --gpu, else with --all all, else the spec's, else those that are shown unasked: the documents'
@@ -187,14 +220,17 @@ bool session_refuse(const struct vc_spec *spec, struct vc_error *error)
 
 void session_close(struct session *session)
 {
-	local_catalog_free(session->local);
-	session->local = NULL;
+	while (session->opened) {
+		struct open_catalog *opened = session->opened;
+
+		session->opened = opened->next;
+		local_catalog_free(opened->local);
+		vc_catalog_close(&opened->catalog);
+		free(opened);
+	}
 	close_own_runs(session->own_runs);
 	session->own_runs = NULL;
-	if (*session->currency) {
-		vc_catalog_close(&session->catalog);
-		session->currency[0] = '\0';
-	}
+	session->local = NULL;
 }
 
 int session_run(const struct arguments *arguments, session_question *question)

@@ -16,13 +16,14 @@ struct session {
 	struct vc_catalog catalog;
 	struct local_catalog
 	        *local; /* --gpu local: this machine's GPUs are in the catalog; else NULL */
-	struct own_runs *own_runs; /* --calibration, once a spec was read; NULL: not given */
-	char currency[4];          /* whose prices the open catalog shows; "": none is open */
+	struct open_catalog *opened; /* by currency, until the end: results keep their GPUs */
+	struct own_runs *own_runs;   /* --calibration, once a spec was read; NULL: not given */
 };
 
 /* Each says on standard error what is wrong and returns false. */
 
-/* Opens the catalog with prices in this currency, unless it is open so already. */
+/* Opens the catalog with prices in this currency, unless it is open so already. What an earlier one
+ * had stays valid until session_close(). */
 bool session_catalog(struct session *session, const char *currency);
 /* --gpu, else with --all all, else the spec's, else those that are shown unasked. */
 bool session_choose(const struct session *session, const struct vc_spec *spec,

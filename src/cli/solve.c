@@ -1,6 +1,7 @@
 /* `solve`: the largest value of a field with which a job still fits a GPU. */
 #include "commands.h"
 #include "json_writer.h"
+#include "origin.h"
 #include "output.h"
 #include "print_text.h"
 #include "report.h"
@@ -16,7 +17,7 @@ static void print_json(const struct output *out, const struct vc_gpu *gpu,
 
 	json_open(&json, NULL, '{');
 	json_text(&json, "schema", "vramcalc/solve/v1");
-	json_text(&json, "gpu", gpu->id);
+	json_gpu(&json, "gpu", gpu, 1);
 	json_text(&json, "field", vc_solve_field_name(field));
 	if (solution->any) {
 		json_null(&json, "value");
@@ -93,7 +94,11 @@ static enum exit_status solve(struct session *session, struct output *out,
 	if (out->format == FORMAT_JSON) {
 		print_json(out, gpu, field, &solution);
 	} else {
+		struct origin_note note = { .count = 0 };
+
 		print_text(out, gpu, request.model, field, &solution);
+		origin_add(&note, gpu, false);
+		origin_print(out, &note);
 	}
 	return solution.value ? EXIT_FITS : EXIT_DOES_NOT_FIT;
 }

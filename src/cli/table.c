@@ -330,51 +330,64 @@ static size_t prefix_length(const char *id)
 	return dot ? (size_t)(dot - id) + 1 : 0;
 }
 
-/* Columns "price.per_hour", "price.offer", ... are one object; null where none is known. */
-static size_t json_object(struct json_writer *json, const struct table *table, size_t first,
-                          const void *row)
+static bool is_of(const struct column *column, const char *id, size_t prefix)
+{
+	return strncmp(column->id, id, prefix) == 0;
+}
+
+/* Columns "price.per_hour", "price.offer", ... are one object, where the first of them stands; null
+ * where none is known. */
+static void json_object(struct json_writer *json, const struct table *table, size_t first,
+                        const void *row)
 {
 	const char *id = table->columns[first].id;
-	size_t prefix = prefix_length(id), end = first;
+	size_t prefix = prefix_length(id);
 	bool known = false;
 	char key[64];
 
-	for (; end < table->column_count && strncmp(table->columns[end].id, id, prefix) == 0;
-	     end++) {
-		struct cell cell = table_cell(&table->columns[end], row);
-
-		known = known || cell.known;
+	for (size_t i = 0; i < table->column_count; i++) {
+		known = known || (is_of(&table->columns[i], id, prefix) &&
+		                  table_cell(&table->columns[i], row).known);
 	}
 	snprintf(key, sizeof key, "%.*s", (int)prefix - 1, id);
 	if (!known) {
 		json_null(json, key);
-		return end;
+		return;
 	}
 	json_open(json, key, '{');
-	for (size_t i = first; i < end; i++) {
-		struct cell cell = table_cell(&table->columns[i], row);
+	for (size_t i = first; i < table->column_count; i++) {
+		if (is_of(&table->columns[i], id, prefix)) {
+			struct cell cell = table_cell(&table->columns[i], row);
 
-		json_cell(json, &table->columns[i], table->columns[i].id + prefix, &cell);
+			json_cell(json, &table->columns[i], table->columns[i].id + prefix, &cell);
+		}
 	}
 	json_close(json, '}');
-	return end;
+}
+
+static bool is_first(const struct table *table, size_t column, size_t prefix)
+{
+	for (size_t i = 0; i < column; i++) {
+		if (is_of(&table->columns[i], table->columns[column].id, prefix)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static void json_row(struct json_writer *json, const struct table *table, const void *row)
 {
 	json_open(json, NULL, '{');
-	for (size_t i = 0; i < table->column_count;) {
+	for (size_t i = 0; i < table->column_count; i++) {
 		const struct column *column = &table->columns[i];
-		struct cell cell;
+		size_t prefix = prefix_length(column->id);
 
-		if (!for_programs(column)) {
-			i++;
-		} else if (prefix_length(column->id)) {
-			i = json_object(json, table, i, row);
-		} else {
-			cell = table_cell(column, row);
+		if (for_programs(column) && !prefix) {
+			struct cell cell = table_cell(column, row);
+
 			json_cell(json, column, column->id, &cell);
-			i++;
+		} else if (for_programs(column) && is_first(table, i, prefix)) {
+			json_object(json, table, i, row);
 		}
 	}
 	json_close(json, '}');

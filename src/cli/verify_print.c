@@ -1,5 +1,6 @@
 #include "list.h"
 #include "names.h"
+#include "origin.h"
 #include "print_text.h"
 #include "table.h"
 #include "verify.h"
@@ -188,6 +189,7 @@ static void print_heading(struct output *out, const struct verification *v)
 
 void verify_print(struct output *out, const struct verification *verification)
 {
+	struct origin_note note = { .count = 0 };
 	struct verify_row bytes[VERIFY_ROWS];
 	struct table table = { .id = "components",
 		               .columns = columns,
@@ -210,6 +212,8 @@ void verify_print(struct output *out, const struct verification *verification)
 	print_point(out, verification->within
 	                         ? "Every figure lies in the range of the estimate."
 	                         : "The measurement lies outside the range of the estimate.");
+	origin_add(&note, &verification->gpu, false);
+	origin_print(out, &note);
 }
 
 /* ---- For programs -------------------------------------------------------------------------- */
@@ -286,7 +290,7 @@ void verify_json(struct json_writer *json, const struct verification *verificati
 	json_text(json, "schema", "vramcalc/verify/v1");
 	json_text(json, "spec", verification->source);
 	json_text(json, "engine", *engine ? engine : NULL);
-	json_text(json, "gpu", verification->gpu.id);
+	json_gpu(json, "gpu", &verification->gpu, 1);
 	json_text(json, "rank",
 	          verification->rank && *verification->rank->name ? verification->rank->name
 	                                                          : NULL);

@@ -298,10 +298,13 @@ static void set_prices(struct vc_catalog_draft *draft, struct vc_catalog_gpu *gp
 		return;
 	}
 	for (uint32_t i = 0; i < best.count; i++) {
-		prices[i] = (struct vc_price){ .known = true,
-			                       .per_hour_micros = per_gpu(best.offers[i]),
-			                       .offer = offer_text(draft, best.offers[i]),
-			                       .as_of = best.offers[i]->as_of };
+		prices[i] =
+		        (struct vc_price){ .known = true,
+			                   .per_hour_micros = per_gpu(best.offers[i]),
+			                   .offer = offer_text(draft, best.offers[i]),
+			                   .as_of = best.offers[i]->as_of,
+			                   .origin = draft->is_users ? best.offers[i]->origin.text
+			                                             : NULL };
 		memcpy(prices[i].currency, best.offers[i]->currency, 4);
 	}
 	gpu->prices = prices;

@@ -362,6 +362,7 @@ static void read_row(struct reader *reader)
 		refuse(reader, "id", "is in this file already (one row each)");
 	}
 	to->origin = vc_draft_origin(reader->draft, reader->name, reader->lines[reader->index]);
+	to->gpu.origin = reader->draft->is_users ? to->origin.text : NULL;
 	copy_texts(reader, row, to);
 	show(reader, row, to);
 	copy_numbers(reader, row, to);

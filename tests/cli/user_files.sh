@@ -1,6 +1,6 @@
 #!/bin/sh
-# Files of the user's in the configuration folder: every command that uses the catalog takes them,
-# and refuses a broken one at its line and column.
+# Files of the user's in the configuration folder: every command that uses the catalog takes them and
+# says so, for people and for programs, and refuses a broken one at its line and column.
 #   user_files.sh PROGRAM
 # shellcheck disable=SC2086 # a command is several words
 set -u
@@ -26,6 +26,7 @@ plan@$scratch/job.yaml
 plan@$scratch/job.yaml --instances
 compare@$scratch/job.yaml --gpu lab-card
 check@$scratch/job.yaml --gpu lab-card
+check@$scratch/job.yaml --gpu lab-card --max-price 0.02
 solve@$scratch/job.yaml --gpu lab-card --for batch_size
 advise@$scratch/job.yaml --gpu lab-card
 pack@$scratch/job.yaml
@@ -40,17 +41,39 @@ END
 
 run_all() {
 	echo "$commands" | while IFS=@ read -r command arguments; do
-		"$program" $command $arguments >"$scratch/output" 2>&1
+		"$program" $command $arguments $2 >"$scratch/output" 2>&1
 		"$1" "$command $arguments" $? || exit 1
 	done || exit 1
 }
 
+holds() {
+	tr -d '\n' <"$scratch/output" | tr -s ' ' | grep -qF -e "$1" || fail "$2: no $1"
+}
+
+# What decides is named with its line: the GPU everywhere, its price where a price chooses.
 is_taken() {
 	[ "$2" -lt 2 ] || fail "$1: status $2"
 	case $1 in
-	platforms*) grep -q our-cluster "$scratch/output" ;;
-	*) grep -qi 'lab-card' "$scratch/output" ;;
-	esac || fail "$1: what the files add is missing"
+	platforms*) holds our-cluster "$1" && holds gpus.yaml:4 "$1" ;;
+	offers*) holds lab-card "$1" && holds prices.csv:2 "$1" ;;
+	gpus* | plan* | pack* | *max-price*)
+		holds lab-card "$1" && holds gpus.yaml:2 "$1" && holds prices.csv:2 "$1" &&
+			holds 2026-11-01 "$1"
+		;;
+	*) holds lab-card "$1" && holds gpus.yaml:2 "$1" ;;
+	esac
+}
+
+is_told_to_programs() {
+	[ "$2" -lt 2 ] || fail "$1: status $2"
+	case $1 in
+	platforms*) holds "\"origin\": \"$own/gpus.yaml:4\"" "$1" ;;
+	offers*) holds "\"origin\": \"$own/prices.csv:2\"" "$1" ;;
+	*)
+		holds "\"origin\": \"$own/gpus.yaml:2\"" "$1"
+		holds "\"as_of\": \"2026-11-01\", \"origin\": \"$own/prices.csv:2\"" "$1"
+		;;
+	esac
 }
 
 is_refused() {
@@ -68,17 +91,26 @@ cat >"$own/prices.csv" <<END
 cloud,instance,gpu,on_demand,as_of
 lab,box,lab-card,0.01,2026-11-01
 END
-run_all is_taken
+run_all is_taken ""
+run_all is_told_to_programs --json
+
+# Results outlive the catalog in another currency.
+cat >"$scratch/euro.yaml" <<END
+model: {params: 3B}
+budget: {currency: EUR}
+END
+"$program" check "$scratch/job.yaml" "$scratch/euro.yaml" --gpu lab-card --json >"$scratch/output" 2>&1
+[ "$(grep -c '"gpu": "lab-card"' "$scratch/output")" -eq 2 ] || fail "check in two currencies"
 
 broken=broken.yaml
 printf 'gpus:\n  - {id: t4, tdp_watts: much}\n' >"$own/$broken"
 place=2:25
-run_all is_refused
+run_all is_refused ""
 printf 'platforms:\n- {id: volcano, kind: none}\n' >"$own/$broken"
 place=2:23
-run_all is_refused
+run_all is_refused ""
 rm "$own/$broken"
 broken=broken.csv
 printf 'cloud,instance,gpu,on_demand\nlab,rack,lab-crad,1\n' >"$own/$broken"
 place=2:10
-run_all is_refused
+run_all is_refused ""

@@ -4,19 +4,19 @@
 static const struct vc_gpu a10 = { .id = "a10",
 	                           .name = "NVIDIA A10",
 	                           .memory_bytes = 24000000000,
-	                           .price = { true, 1006000, "USD", "", "" } };
+	                           .price = { true, 1006000, "USD", "", "", NULL } };
 static const struct vc_gpu a100_40 = { .id = "a100-40gb-sxm",
 	                               .name = "NVIDIA A100 40GB",
 	                               .memory_bytes = 40000000000,
-	                               .price = { true, 2740000, "USD", "", "" } };
+	                               .price = { true, 2740000, "USD", "", "", NULL } };
 static const struct vc_gpu a100_80 = { .id = "a100-80gb-sxm",
 	                               .name = "NVIDIA A100 80GB",
 	                               .memory_bytes = 80000000000,
-	                               .price = { true, 3430000, "USD", "", "" } };
+	                               .price = { true, 3430000, "USD", "", "", NULL } };
 static const struct vc_gpu h100 = { .id = "h100-80gb-sxm",
 	                            .name = "NVIDIA H100 80GB",
 	                            .memory_bytes = 80000000000,
-	                            .price = { true, 6880000, "USD", "", "" } };
+	                            .price = { true, 6880000, "USD", "", "", NULL } };
 static const struct vc_gpu *const others[] = { &h100, &a10, &a100_40, &a100_80 };
 
 enum {

@@ -5,35 +5,35 @@ static const struct vc_gpu t4 = { .id = "t4",
 	                          .name = "NVIDIA T4",
 	                          .memory_bytes = 16000000000,
 	                          .driver_bytes = 16106127360,
-	                          .price = { true, 526000, "USD", "", "" } };
+	                          .price = { true, 526000, "USD", "", "", NULL } };
 static const struct vc_gpu a10 = { .id = "a10",
 	                           .name = "NVIDIA A10",
 	                           .memory_bytes = 24000000000,
 	                           .driver_bytes = 24146608128,
 	                           .supports_bf16 = true,
-	                           .price = { true, 1006000, "USD", "", "" } };
+	                           .price = { true, 1006000, "USD", "", "", NULL } };
 static const struct vc_gpu a100_40 = { .id = "a100-40gb",
 	                               .name = "NVIDIA A100 40GB",
 	                               .memory_bytes = 40000000000,
 	                               .supports_bf16 = true,
-	                               .price = { true, 2740000, "USD", "", "" } };
+	                               .price = { true, 2740000, "USD", "", "", NULL } };
 static const struct vc_gpu a100_80 = { .id = "a100-80gb",
 	                               .name = "NVIDIA A100 80GB",
 	                               .memory_bytes = 80000000000,
 	                               .supports_bf16 = true,
-	                               .price = { true, 3430000, "USD", "", "" } };
+	                               .price = { true, 3430000, "USD", "", "", NULL } };
 static const struct vc_gpu h100 = { .id = "h100",
 	                            .name = "NVIDIA H100 80GB",
 	                            .memory_bytes = 80000000000,
 	                            .supports_bf16 = true,
-	                            .price = { true, 6880000, "USD", "", "" } };
+	                            .price = { true, 6880000, "USD", "", "", NULL } };
 static const struct vc_gpu unpriced = { .id = "free",
 	                                .name = "Unpriced",
 	                                .memory_bytes = 80000000000 };
 static const struct vc_gpu yuan = { .id = "yuan",
 	                            .name = "Yuan",
 	                            .memory_bytes = 80000000000,
-	                            .price = { true, 100000, "CNY", "", "" } };
+	                            .price = { true, 100000, "CNY", "", "", NULL } };
 
 static const struct vc_gpu *const all[] = {
 	&unpriced, &h100, &yuan, &a100_80, &a100_40, &a10, &t4

@@ -72,7 +72,7 @@ static void put_price(FILE *out, const struct vc_price *price)
 	embed_text(out, price->offer ? price->offer : "");
 	fputs(", ", out);
 	embed_text(out, price->as_of ? price->as_of : "");
-	fputs(" },\n", out);
+	fputs(", 0 },\n", out);
 }
 
 static void put_lists(FILE *out, size_t i, const struct vc_catalog_gpu *entry)
