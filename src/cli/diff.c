@@ -43,7 +43,7 @@ static const struct column columns[] = {
 	{ .id = "component", .heading = "memory for", .get = get_name },
 	{ .id = "old_bytes", .heading = "old", .type = CELL_BYTES, .get = get_old },
 	{ .id = "new_bytes", .heading = "new", .type = CELL_BYTES, .get = get_new },
-	{ .id = "change_bytes", .heading = "change", .type = CELL_HEADROOM, .get = get_change },
+	{ .id = "change_bytes", .heading = "change", .type = CELL_CHANGE, .get = get_change },
 };
 
 static void print_json(const struct output *out, const struct arguments *arguments,

@@ -21,7 +21,7 @@ const void *table_row(const struct table *table, size_t index)
 bool table_holds_bytes(const struct column *column)
 {
 	return column->type == CELL_BYTES || column->type == CELL_NEED ||
-	       column->type == CELL_HEADROOM;
+	       column->type == CELL_HEADROOM || column->type == CELL_CHANGE;
 }
 
 void table_heading(const struct output *out, const struct column *column, char *to, size_t size)
@@ -94,6 +94,7 @@ static void convert(const struct output *out, enum cell_type type, struct cell *
 		format_count(to, size, cell->value);
 		break;
 	case CELL_BYTES:
+	case CELL_CHANGE:
 		bytes_text(out, cell, ROUND_NEAREST);
 		break;
 	case CELL_NEED:
@@ -314,6 +315,7 @@ static void json_cell(struct json_writer *json, const struct column *column, con
 		json_ratio(json, key, cell->value, cell->divisor);
 		break;
 	case CELL_HEADROOM:
+	case CELL_CHANGE:
 		json_i64(json, key, cell->negative ? -(int64_t)cell->value : (int64_t)cell->value);
 		break;
 	default:

@@ -15,6 +15,7 @@ enum cell_type {
 	CELL_BYTES,    /* rounded to the nearest */
 	CELL_NEED,     /* bytes, rounded up */
 	CELL_HEADROOM, /* bytes with a sign, rounded down */
+	CELL_CHANGE,   /* bytes with a sign, rounded to the nearest */
 	CELL_RATIO,    /* value / divisor */
 	CELL_SHARE,    /* value / divisor as percent; for people only */
 	CELL_BAR,      /* the same as a bar; on terminals only */

@@ -212,6 +212,13 @@ static bool refuse(const char *source, const char *what, const char *expected)
 	return false;
 }
 
+static bool refuse_figureless(const char *file)
+{
+	return refuse(file, "no memory figure was found",
+	              "a start-up log, torch.cuda.memory_summary() or nvidia-smi's CSV is "
+	              "expected");
+}
+
 /* What llama.cpp calls its devices, and what engines say of the GPU, in the places of all logs. */
 static void tell_gpu(struct log *log)
 {
@@ -277,22 +284,52 @@ static bool estimate(struct verification *v, const struct vc_spec *spec)
 	return true;
 }
 
+/* Logs of one run are of one engine. */
+static bool same_engine(const char *file, enum vc_engine before, enum vc_engine now)
+{
+	char what[160] = "";
+
+	if (before == VC_ENGINE_NONE || now == before) {
+		return true;
+	}
+	text_append(what, sizeof what, "is a log of %s, those before it are of %s",
+	            vc_engine_name(now), vc_engine_name(before));
+	return refuse(file, what, "logs of one run are expected");
+}
+
 static bool read_logs(const struct arguments *arguments, struct log *log)
 {
 	log_open(log);
 	for (size_t i = 1; i < arguments->operands.count; i++) {
-		if (!log_file_read(arguments->operands.items[i], log)) {
+		const char *file = arguments->operands.items[i];
+		enum vc_engine before = log->startup.engine;
+
+		if (!log_file_read(file, log)) {
 			return false;
 		}
 		log_feed(log, "\n", 1);
+		if (!same_engine(file, before, log->startup.engine)) {
+			return false;
+		}
 	}
 	log_finish(log);
 	return true;
 }
 
+/* Before anything else is asked for: without a figure nothing would come of it. */
+static bool tells_memory(const struct log *log, const char *file)
+{
+	const uint32_t figures =
+	        VC_KNOWS_PEAK | VC_KNOWS_ALLOCATED | VC_KNOWS_RESERVED | VC_KNOWS_USED;
+
+	return (log->evidence.known & figures) || startup_fullest(&log->startup) ||
+	       log->startup.kv_tokens > 0 || refuse_figureless(file);
+}
+
 static bool verify(struct session *session, struct log *log, struct verification *v)
 {
 	struct readings readings = { .count = 0 };
+	const char *file;
 	bool good;
 
 	v->source = session->arguments->operands.items[0];
@@ -300,8 +337,9 @@ static bool verify(struct session *session, struct log *log, struct verification
 	if (strcmp(v->source, "-") == 0) {
 		return refuse("-", "the spec is read more than once", "a file is expected");
 	}
-	good = read_logs(session->arguments, log) && complete(session, v->source, v, &readings) &&
-	       is_of_engine(v, &readings.completed);
+	file = session->arguments->operands.items[1];
+	good = read_logs(session->arguments, log) && tells_memory(log, file) &&
+	       complete(session, v->source, v, &readings) && is_of_engine(v, &readings.completed);
 	if (good) {
 		v->rank = startup_fullest(&log->startup);
 		good = choose_gpu(session, &readings.completed, log, v) &&
@@ -310,10 +348,7 @@ static bool verify(struct session *session, struct log *log, struct verification
 	if (good) {
 		verify_compare(v);
 		verify_explain(v, &readings.as_run);
-		good = v->row_count > 0 ||
-		       refuse(session->arguments->operands.items[1], "no memory figure was found",
-		              "a start-up log, torch.cuda.memory_summary() or nvidia-smi's CSV is "
-		              "expected");
+		good = v->row_count > 0 || refuse_figureless(file);
 	}
 	free_readings(&readings);
 	return good;

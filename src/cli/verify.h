@@ -20,6 +20,7 @@ struct verify_row {
 	bool tokens;         /* a count, not bytes */
 	bool measured_known;
 	bool by_difference; /* no line says it: what the others leave */
+	bool cut_short;     /* memory ran out: the peak would have been this or more */
 	uint64_t said, measured;
 	bool within;          /* the estimate's range */
 	char why[VERIFY_WHY]; /* a phrase that explains the gap; "" where there is none */

@@ -283,7 +283,11 @@ static void compare_whole(struct verification *v, uint32_t member, struct verify
 	const struct vc_evidence *evidence = &v->log->evidence;
 
 	if (evidence->known & member) {
-		measure(v, add(v, row.name, row.label, row.components), row.measured);
+		struct verify_row *whole = add(v, row.name, row.label, row.components);
+
+		measure(v, whole, row.measured);
+		whole->cut_short = evidence->out_of_memory && whole->measured < whole->said;
+		whole->within = whole->within || whole->cut_short;
 	}
 }
 
@@ -309,11 +313,12 @@ static void compare_counters(struct verification *v)
 
 	compare_whole(
 	        v, peak ? VC_KNOWS_PEAK : VC_KNOWS_ALLOCATED,
-	        (struct verify_row){ .name = "total_allocated",
-	                             .label = "allocated at the peak",
-	                             .components = ALL & ~BIT(FRAMEWORK) & ~BIT(FRAGMENTATION),
-	                             .measured = peak ? evidence->peak_bytes
-	                                              : evidence->allocated_bytes });
+	        (struct verify_row){
+	                .name = "total_allocated",
+	                .label = peak || !evidence->out_of_memory ? "allocated at the peak"
+	                                                          : "allocated at the failure",
+	                .components = ALL & ~BIT(FRAMEWORK) & ~BIT(FRAGMENTATION),
+	                .measured = peak ? evidence->peak_bytes : evidence->allocated_bytes });
 	compare_whole(v, VC_KNOWS_RESERVED,
 	              (struct verify_row){ .name = "total_reserved",
 	                                   .label = "reserved by PyTorch",

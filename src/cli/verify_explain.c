@@ -342,7 +342,13 @@ static void explain_otherwise(const struct verification *v, struct verify_row *r
 {
 	bool more = row->measured > row->said;
 
-	if (strcmp(row->name, "framework") == 0) {
+	if (row->tokens) {
+		text_append(row->why, sizeof row->why, "%s than any single assumption explains",
+		            more ? "more" : "fewer");
+	} else if (row->cut_short) {
+		text_append(row->why, sizeof row->why,
+		            "memory ran out before the run had all that it needs");
+	} else if (strcmp(row->name, "framework") == 0) {
 		text_append(row->why, sizeof row->why, "%s",
 		            !more ? "less than that engine was seen to take"
 		            : v->request.parallelism.tensor > 1
@@ -368,10 +374,12 @@ void verify_explain(struct verification *verification, const struct vc_spec *as_
 	for (size_t i = 0; i < verification->row_count; i++) {
 		struct verify_row *row = &verification->rows[i];
 
-		if (needs_reason(row) && !explain_by_log(verification, as_run, row) &&
-		    !explain_tokens(verification, as_run, row) &&
-		    !explain_pool(verification, row) &&
-		    !explain_by_assumption(verification, as_run, row)) {
+		if (needs_reason(row) && row->cut_short) {
+			explain_otherwise(verification, row);
+		} else if (needs_reason(row) && !explain_by_log(verification, as_run, row) &&
+		           !explain_tokens(verification, as_run, row) &&
+		           !explain_pool(verification, row) &&
+		           !explain_by_assumption(verification, as_run, row)) {
 			explain_otherwise(verification, row);
 		}
 	}

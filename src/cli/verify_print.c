@@ -48,6 +48,7 @@ static void get_how(const void *data, struct cell *cell)
 
 	cell_text(cell, !row->measured_known ? "not in the log"
 	                : row->by_difference ? "by difference"
+	                : row->cut_short     ? "before the peak"
 	                : !row->within       ? "outside the range"
 	                                     : NULL);
 	cell->tone = row->measured_known && !row->within ? TONE_BAD : TONE_FAINT;
@@ -57,10 +58,7 @@ static const struct column columns[] = {
 	{ .id = "component", .heading = "component", .get = get_label },
 	{ .id = "said", .heading = "said", .type = CELL_BYTES, .get = get_said },
 	{ .id = "measured", .heading = "measured", .type = CELL_BYTES, .get = get_measured },
-	{ .id = "difference",
-	  .heading = "difference",
-	  .type = CELL_HEADROOM,
-	  .get = get_difference },
+	{ .id = "difference", .heading = "difference", .type = CELL_CHANGE, .get = get_difference },
 	{ .id = "how", .heading = "", .get = get_how },
 };
 

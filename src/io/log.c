@@ -362,10 +362,10 @@ bool log_read(struct log *log, FILE *in)
 	size_t size;
 
 	/* A line that is typed or trickles in is read when it comes; memory stays what it is. */
-	while ((size = fread(bytes, 1, block, in)) > 0) {
+	while (log->text.zeros < LOG_MOST_ZEROS && (size = fread(bytes, 1, block, in)) > 0) {
 		log_feed(log, bytes, size);
 	}
-	return !ferror(in);
+	return !ferror(in) && log->text.zeros < LOG_MOST_ZEROS;
 }
 
 /* The GPU whose readings say most: the one that rises, else the fullest. */

@@ -25,7 +25,8 @@ enum {
 	LOG_LEAST_WRAPPED = 60, /* no console that wraps lines is narrower */
 	LOG_SEAM = 80,          /* of a line, to find phrases that go on in the next */
 	LOG_MAX_PHRASES = 400,
-	LOG_UNITLESS = 1000 /* the key of readings without unit, below those of names */
+	LOG_MOST_ZEROS = 1 << 26, /* in a row: more than a crash leaves in a log, a device's */
+	LOG_UNITLESS = 1000       /* the key of readings without unit, below those of names */
 };
 
 struct log;
@@ -132,6 +133,7 @@ struct log {
 	} message;
 	struct {
 		uint64_t bytes; /* of the first two */
+		uint64_t zeros; /* NUL bytes in a row */
 		bool escaped;   /* behind a backslash */
 		unsigned skipped;
 		enum {
@@ -151,7 +153,7 @@ void log_feed(struct log *log, const char *bytes, size_t size);
 /* The last line, trends, and what follows from several lines. Call once, at the end. */
 void log_finish(struct log *log);
 
-/* All of a stream. False on a read error. */
+/* All of a stream. False on a read error, or where it is zeros without end. */
 bool log_read(struct log *log, FILE *in);
 
 /* ---- For the tables ------------------------------------------------------------------------ */

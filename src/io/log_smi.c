@@ -25,9 +25,10 @@ static struct log_gpu *series_of(struct log *log, uint32_t key)
 
 static void reading(struct log *log, uint32_t key, uint64_t used, uint64_t total)
 {
-	struct log_gpu *gpu = series_of(log, key);
+	bool sane = used <= 1ull << 50 && total <= 1ull << 50;
+	struct log_gpu *gpu = sane ? series_of(log, key) : NULL;
 
-	if (!gpu || used > 1ull << 50 || total > 1ull << 50) {
+	if (!gpu) {
 		return;
 	}
 	gpu->used_bytes = used;

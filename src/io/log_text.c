@@ -122,8 +122,10 @@ static void skip(struct log *log, char c)
 static void take(struct log *log, char c)
 {
 	if (c == '\0') {
+		log->text.zeros++;
 		return;
 	}
+	log->text.zeros = 0;
 	if (log->text.state != LOG_TEXT) {
 		skip(log, c);
 		return;
@@ -192,6 +194,7 @@ void log_feed(struct log *log, const char *bytes, size_t size)
 
 		log_json_feed(log, bytes + i, run ? run : 1);
 		if (run) {
+			log->text.zeros = 0;
 			memcpy(log->text.line + log->text.length, bytes + i, run);
 			log->text.length += run;
 			i += run;

@@ -47,7 +47,10 @@ static void check_quantity(const struct vc_spec_field *field, const struct vc_gu
 	vc_quantity_format(kind, field->maximum, high);
 	if (status == VC_QUANTITY_MALFORMED || status == VC_QUANTITY_NO_UNIT ||
 	    status == VC_QUANTITY_FRACTION) {
-		refuse(scalar, errors, problems[status], vc_quantity_expected(kind));
+		bool too_fine = status == VC_QUANTITY_FRACTION && field->kind == VC_FIELD_RATIO;
+
+		refuse(scalar, errors, too_fine ? "has too many digits" : problems[status],
+		       vc_quantity_expected(kind));
 		return;
 	}
 	if (field->kind == VC_FIELD_RATIO) {

@@ -189,8 +189,10 @@ static void read_concurrency(struct log *log, const struct log_hit *hit)
 static void read_version(struct log *log, const struct log_hit *hit)
 {
 	log->startup.engine = VC_ENGINE_VLLM;
-	startup_state(&log->startup, "engine.version", hit->behind,
-	              strspn(hit->behind, "0123456789."));
+	if (*hit->behind >= '0' && *hit->behind <= '9') {
+		startup_state(&log->startup, "engine.version", hit->behind,
+		              strspn(hit->behind, "0123456789."));
+	}
 }
 
 #define VLLM .software = VC_SOFTWARE_VLLM

@@ -284,6 +284,10 @@ static void csv_queries_make_series(void **state)
 	assert_u64(log.gpus[0].used_bytes, 1234ull << 20);
 	log = read_text("1234 MiB, 24576 MiB\n");
 	assert_u64(log.gpus[0].total_bytes, 24576ull << 20);
+	/* what no GPU has is no reading, and not one of 0 either */
+	log = read_text("index, memory.used [MiB], memory.total [MiB]\n"
+	                "0, 99999999999999999999999 MiB, 24576 MiB\n");
+	assert_false(log.evidence.known & VC_KNOWS_USED);
 }
 
 static void tables_and_monitors_are_read(void **state)
@@ -469,6 +473,27 @@ static void endless_lines_are_read(void **state)
 }
 
 /* A message over several lines, each with a time and a rank in front. */
+/* A log that a crash left with a hole is read on; a device of zeros ends. */
+static void zeros_without_end_are_refused(void **state)
+{
+	static const char hole[1 << 16];
+	static struct log log;
+	FILE *zeros = fopen("/dev/zero", "r");
+
+	(void)state;
+	log_open(&log);
+	log_feed(&log, hole, sizeof hole);
+	log_feed(&log, "1234 MiB, 24576 MiB\n", 20);
+	log_finish(&log);
+	assert_u64(log.gpus[0].used_bytes, 1234ull << 20);
+	if (!zeros) {
+		skip();
+	}
+	log_open(&log);
+	assert_false(log_read(&log, zeros));
+	fclose(zeros);
+}
+
 static void prefixes_of_continued_lines_go(void **state)
 {
 	struct log log = read_text(
@@ -574,6 +599,7 @@ int main(void)
 		cmocka_unit_test(bare_numbers_count_where_nothing_else_is),
 		cmocka_unit_test(tables_of_phrases_are_sound),
 		cmocka_unit_test(endless_lines_are_read),
+		cmocka_unit_test(zeros_without_end_are_refused),
 		cmocka_unit_test(prefixes_of_continued_lines_go),
 		cmocka_unit_test(windows_has_no_expandable_segments),
 		cmocka_unit_test(the_first_failure_speaks),
