@@ -190,6 +190,19 @@ static struct emit_job job_of(const struct plan *plan, const struct pick *pick,
 
 /* ---- What is written ---- */
 
+void emit_note(struct emit_job *job, const char *format, ...)
+{
+	char text[EMIT_NOTE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (job->note_count < EMIT_NOTES) {
+		memcpy(job->notes[job->note_count++], text, sizeof text);
+	}
+}
+
 void emit_comment(FILE *file, const char *format, ...)
 {
 	char text[1024], shown[1024];
@@ -221,7 +234,12 @@ void emit_heading(const struct emit_job *job, FILE *file)
 	             where, need, have, job->slice ? "" : " on each",
 	             job->plan->request.method == VC_METHOD_RULE ? "rule" : "detailed");
 	if (strcmp(job->model, "MODEL") == 0) {
-		emit_comment(file, "MODEL: the path or the hub's id of the model");
+		emit_comment(file, "MODEL: %s",
+		             *job->model_is ? job->model_is
+		                            : "the path or the hub's id of the model");
+	}
+	for (size_t i = 0; i < job->note_count; i++) {
+		emit_comment(file, "%s", job->notes[i]);
 	}
 	if (job->request->workload.task == VC_TASK_TRAINING) {
 		emit_comment(file, "%s",

@@ -16,16 +16,24 @@ enum exit_status emit_plan(FILE *file, const struct plan *plan, size_t target);
 
 /* ---- What the writers of the targets share ---- */
 
+enum {
+	EMIT_NOTES = 4,
+	EMIT_NOTE = 240
+};
+
 struct emit_job {
 	const struct plan *plan;
 	const struct vc_request *request; /* resolved, in the row's layout */
 	const struct vc_candidate *best;  /* of a slice: of the one instance */
 	const struct vc_slice *slice;     /* of --mig; NULL: whole GPUs */
-	char model[512]; /* a path or a hub's id; "MODEL" where the spec names none */
+	char model[512];          /* a path or a hub's id; "MODEL" where the spec names none */
+	char model_is[EMIT_NOTE]; /* what MODEL stands for */
 	uint32_t nodes, node_gpus;
 	uint64_t sequences;
-	uint64_t host_bytes; /* of memory in a node */
-	const char *refusal; /* set by a writer that finds that it cannot do this */
+	uint64_t host_bytes;               /* of memory in a node */
+	const char *refusal;               /* set by a writer that finds that it cannot do this */
+	char notes[EMIT_NOTES][EMIT_NOTE]; /* of a writer of words, for the heading */
+	size_t note_count;
 };
 
 /* "float16" as PyTorch calls it; NULL where weights are not computed in. */
@@ -49,6 +57,13 @@ bool emit_accelerate(struct emit_job *job, FILE *file);
 bool emit_slurm(struct emit_job *job, FILE *file);
 bool emit_kubernetes(struct emit_job *job, FILE *file);
 bool emit_skypilot(struct emit_job *job, FILE *file);
+
+/* One line more under the heading. */
+void emit_note(struct emit_job *job, const char *format, ...)
+#ifdef __GNUC__
+        __attribute__((format(printf, 2, 3)))
+#endif
+        ;
 
 /* "# ..." in one line, whatever it holds. */
 void emit_comment(FILE *file, const char *format, ...)

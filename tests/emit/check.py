@@ -4,15 +4,18 @@
     check.py PROGRAM
 
 Which readers there are depends on what is installed: bash, Slurm (Debian: slurm-client, slurmctld), PyYAML,
-kubernetes-validate, torch, accelerate, transformers, deepspeed, skypilot. Those that are missing are named; nothing is
-passed in their stead. Exit status 1 where a reader refuses something.
+kubernetes-validate, torch, accelerate, transformers, deepspeed, skypilot, vllm, sglang, llama-server. Those that are
+missing are named; nothing is passed in their stead. Exit status 1 where a reader refuses something.
 """
+import contextlib
+import importlib.metadata
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
+import servers
 import slurm
 
 PROGRAM = sys.argv[1]
@@ -41,9 +44,11 @@ JOBS = {
 
 
 def emit(target, options, spec):
+    """`spec`: its content, or the path of one."""
+    path, content = (spec, None) if isinstance(spec, str) else ("-", json.dumps(spec))
     run = subprocess.run(
-        [PROGRAM, "plan", "-", "--emit", target, *options], input=json.dumps(spec), capture_output=True,
-        text=True, check=False)
+        [PROGRAM, "plan", path, "--emit", target, *options], input=content, capture_output=True, text=True,
+        check=False)
     if run.returncode != 0:
         raise SystemExit(f"--emit {target} {options}: status {run.returncode}: {run.stderr}")
     return run.stdout
@@ -61,16 +66,31 @@ def command_of(text):
     return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
 
 
+def line_of(target, folder, options):
+    return words_of(command_of(emit(target, options, os.path.join(folder, "config.json"))))
+
+
+def check_llamacpp():
+    return servers.check_llamacpp(line_of)
+
+
+def check_sglang():
+    return servers.check_sglang(line_of)
+
+
+def check_vllm():
+    return servers.check_vllm(line_of)
+
+
 def check_shell():
-    for target in ("vllm", "sglang", "llama.cpp"):
-        words = words_of(command_of(emit(target, ["--gpu", "L4"] if target != "llama.cpp" else
-                                         ["--gpu", "L40S", "--kv-cache-precision", "fp16"], SERVED)))
+    for target in ("vllm", "sglang"):
+        words = words_of(command_of(emit(target, ["--gpu", "L4"], SERVED)))
         assert SPEC["model"]["name"] in words, words
     for name, options in JOBS.items():
         script = emit("slurm", options, SPEC)
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
         assert script.startswith("#!/bin/bash\n#SBATCH "), name
-    return 3 + len(JOBS)
+    return 2 + len(JOBS)
 
 
 # As Slurm's AutoDetect=nvml names GPUs and slices: from batch scripts that people published.
@@ -190,14 +210,24 @@ def check_skypilot():
     return 1 + len(JOBS)
 
 
+CHECKS = (check_shell, check_slurm, check_llamacpp, check_yaml, check_kubernetes, check_torchrun, check_trainer,
+          check_accelerate, check_deepspeed, check_skypilot, check_vllm, check_sglang)
+DISTRIBUTIONS = {"kubernetes": "kubernetes-validate", "torchrun": "torch", "trainer": "transformers"}
+
+
+def version_of(name):
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return " " + importlib.metadata.version(DISTRIBUTIONS.get(name, name))
+    return ""
+
+
 def main():
     failed = False
     os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
-    for check in (check_shell, check_slurm, check_yaml, check_kubernetes, check_torchrun, check_trainer, check_accelerate, check_deepspeed,
-                  check_skypilot):
+    for check in CHECKS:
         name = check.__name__[6:]
         try:
-            print(f"{name}: {check()} read")
+            print(f"{name}{version_of(name)}: {check()} read")
         except ImportError as missing:
             print(f"{name}: not checked, {missing}")
         except Exception as refusal:  # a reader's own exceptions are of any kind
