@@ -30,6 +30,7 @@ int main(int argc, char **argv)
 	struct arguments arguments;
 	int status = EXIT_WRONG_INPUT;
 
+	output_reserve();
 	if (arguments_parse(&arguments, argc, argv, stderr)) {
 		status = output_finish(run(&arguments, argc));
 	}

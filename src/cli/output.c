@@ -55,6 +55,18 @@ static bool wants_color(const struct output *out, enum color_when when)
 	}
 }
 
+void output_reserve(void)
+{
+	/* the other way round: a write to standard output fails as it would have */
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int i = 0; i < 3; i++) {
+		if (fcntl(i, F_GETFD) < 0 && open("/dev/null", modes[i]) != i) {
+			return;
+		}
+	}
+}
+
 void output_open(struct output *out, const struct arguments *arguments)
 {
 	*out = (struct output){ .file = stdout,

@@ -37,6 +37,12 @@ struct output {
 	size_t width; /* of running text; of tables too, on a terminal */
 };
 
+/*
+ * Opens what the caller has closed of the three standard streams, so that no other file takes its
+ * place. What is written or read there fails all the same.
+ */
+void output_reserve(void);
+
 /* Standard output, as the options, the environment and the terminal want it. */
 void output_open(struct output *out, const struct arguments *arguments);
 

@@ -19,6 +19,8 @@ static bool figure_of(const struct verification *v, const struct verify_row *row
 	}
 	if (component == VC_COMPONENT_COUNT || !vc_calibrates(component) || !row->measured_known ||
 	    row->by_difference || row->said == 0 ||
+	    /* A line that says 0 of something large has not seen it. */
+	    (row->measured == 0 && row->said > VERIFY_CLOSE_BYTES) ||
 	    (component == VC_COMPONENT_KV_CACHE && v->ledger.serving.known)) {
 		return false;
 	}
@@ -112,6 +114,12 @@ bool verify_calibrate(const struct verification *verification, const char *path)
 	struct whole_file whole;
 	bool written;
 
+	if (strcmp(path, "-") == 0) {
+		fputs("vramcalc verify: --calibrate -: is no file (one that is read and written is "
+		      "expected)\n",
+		      stderr);
+		return false;
+	}
 	if (contradicts(verification, path)) {
 		return false;
 	}

@@ -147,10 +147,10 @@ static void note_range(const struct shift *all, uint64_t before, struct vc_ledge
 	vc_ledger_note(
 	        ledger, "calibrated",
 	        enough ? "Shifted by the median residuals of own runs, at least {0} "
-	                 "measurements of a component: {1B} more and {2B} less; the range is "
+	                 "measurement{0s} of a component: {1B} more and {2B} less; the range is "
 	                 "what they leave."
 	               : "Shifted by the median residuals of own runs, at least {0} "
-	                 "measurements of a component: {1B} more and {2B} less; they are too "
+	                 "measurement{0s} of a component: {1B} more and {2B} less; they are too "
 	                 "few or too partial to narrow the range.",
 	        (const uint64_t[3]){ all->measurements, all->up, all->down });
 }

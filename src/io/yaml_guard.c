@@ -274,10 +274,15 @@ static void take_scalar(struct walk *walk, const cyaml_schema_value_t *value,
 	problem = scalar_problem(value, text, quoted);
 	if (problem) {
 		refuse(walk, event->start_mark, problem);
+	} else if (value->type == CYAML_UINT && strcmp(walk->path, "version") == 0 &&
+	           strcmp(text, "1") != 0) {
+		refuse(walk, event->start_mark, "is not known here (version 1 is expected)");
 	} else if (value->type == CYAML_ENUM) {
 		take_word(walk, value, text, &place);
 	} else if (value->type == CYAML_STRING && event->data.scalar.length > value->string.max) {
-		refuse(walk, event->start_mark, "is too long");
+		vc_errors_add(walk->errors, &place, walk->path,
+		              "is too long (at most %u bytes are expected)",
+		              (unsigned)value->string.max);
 	} else if (value->type == CYAML_STRING && walk->guard->check) {
 		walk->guard->check(&scalar, walk->errors);
 	}
@@ -382,6 +387,10 @@ static void close_level(struct walk *walk)
 	walk->path[frame->path_length] = '\0';
 	walk->depth--;
 	if (frame->value->type != CYAML_MAPPING) {
+		if (frame->entries < frame->value->sequence.min) {
+			refuse(walk, frame->mark,
+			       "is an empty list (at least one entry is expected)");
+		}
 		return;
 	}
 	for (size_t i = 0; fields[i].key; i++) {

@@ -57,3 +57,23 @@ done
 "$program" plan llama-3-8b --engine sglang --gpu a100-80gb-sxm --method detailed --json \
 	--calibration "$file" >"$scratch/json"
 ! grep -q '"code": "calibrated"' "$scratch/json" || fail "another engine is left alone"
+
+# A file of another version, without a measurement, and what is no file: each named, none touched.
+refused() {
+	cp "$scratch/odd.yaml" "$scratch/before"
+	status=0
+	"$program" verify llama-3.1-8b "$data/vllm-0.31-a100.log" --calibrate "$scratch/odd.yaml" \
+		>"$scratch/out" 2>"$scratch/errors" || status=$?
+	[ "$status" = 2 ] || fail "$1 is taken"
+	grep -q "$1" "$scratch/errors" || fail "it is not said: $1"
+	cmp -s "$scratch/odd.yaml" "$scratch/before" || fail "$1 is written over"
+}
+printf 'version: 1\nmeasurements: []\n' >"$scratch/odd.yaml"
+refused 'odd.yaml:2:15: measurements: is an empty list (at least one entry is expected)'
+sed 's/version: 1/version: 2/' "$file" >"$scratch/odd.yaml"
+refused 'odd.yaml:3:10: version: is not known here (version 1 is expected)'
+status=0
+(cd "$scratch" && "$program" verify llama-3.1-8b "$data/vllm-0.31-a100.log" --calibrate -) \
+	>"$scratch/out" 2>"$scratch/errors" || status=$?
+[ "$status" = 2 ] || fail "- is taken for a file"
+[ ! -e "$scratch/-" ] || fail "- is written as a file"

@@ -23,6 +23,19 @@ for command in "plan llama-2-7b" "plan llama-2-7b --json" "gpus --csv" "plan lla
 	[ "$(wc -l <"$scratch/errors")" -eq 1 ] || fail "$command >/dev/full: not one line"
 done
 
+# Without a standard output a file is written all the same, and holds nothing else.
+for command in "plan llama-2-7b -o" "compare llama-2-7b -o" "plan llama-2-7b --html" "gpus -o"; do
+	"$program" $command "$scratch/with" >"$scratch/output" 2>"$scratch/errors"
+	"$program" $command "$scratch/without" >&- 2>"$scratch/errors"
+	case $command in
+	*-o) [ ! -s "$scratch/errors" ] || fail "$command FILE >&-: a message" ;;
+	*) grep -q 'standard output: cannot write: ' "$scratch/errors" || fail "$command FILE >&-: no message" ;;
+	esac
+	[ ! -e "$scratch/with" ] || cmp -s "$scratch/with" "$scratch/without" ||
+		fail "$command FILE >&-: not the same file"
+	rm -f "$scratch/with" "$scratch/without"
+done
+
 # A device is written into, not replaced by a file of its name; a link to it stands in for it here.
 ln -s /dev/full "$scratch/device"
 for command in "compare llama-2-7b -o" "check llama-2-7b --max-memory 80GB --quiet --junit" \

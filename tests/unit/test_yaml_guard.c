@@ -91,7 +91,8 @@ static void what_libcyaml_misreads_is_refused(void **state)
 	       "f:1:26: items[0].count: is empty (a value is expected)\n");
 	expect("items: [{name: x, kind: c}]",
 	       "f:1:25: items[0].kind: unknown 'c' (one of a, b is expected)\n");
-	expect("items: [{name: 123456789}]", "f:1:16: items[0].name: is too long\n");
+	expect("items: [{name: 123456789}]",
+	       "f:1:16: items[0].name: is too long (at most 8 bytes are expected)\n");
 	expect("items: [{name: a}, {name: a}, {name: a}, {name: a}]",
 	       "f:1:42: has too many entries\n");
 	expect("items: [{name: a},\n {}]", "f:2:2: items[1].name: is missing (it is required)\n");
