@@ -511,6 +511,8 @@ struct vc_lora {
 	uint64_t target_modules; /* bit 1 << vc_module; default: q and v */
 	bool all_linear;
 	bool dora;
+	uint64_t modules_to_save; /* of embedding and head, bits like those: trained whole, as
+	                             copies beside the frozen originals (PEFT's modules_to_save) */
 };
 
 struct vc_training {

@@ -130,6 +130,15 @@ static void add_lora(const struct vc_training *training, struct words *words)
 			words_add(words, "%s", modules[i].name);
 		}
 	}
+	if (training->lora.modules_to_save) {
+		words_add(words, "--lora_modules_to_save");
+	}
+	if (training->lora.modules_to_save >> VC_MODULE_EMBEDDING & 1) {
+		words_add(words, "embed_tokens");
+	}
+	if (training->lora.modules_to_save >> VC_MODULE_LM_HEAD & 1) {
+		words_add(words, "lm_head");
+	}
 	if (training->lora.dora) {
 		add_value(words, "--use_dora", "True");
 	}

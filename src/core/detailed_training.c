@@ -81,6 +81,7 @@ static void put_held(const struct writer *writer)
 	const struct train_groups groups = train_sharding(job->request, job->policy);
 	const struct vc_input trained = { "P_train", held->trained, 1 };
 	const struct vc_input adapters = { "A", job->size.adapters, 1 };
+	const struct vc_input saved = { "M", job->size.saved, 1 };
 	const struct vc_input params = { "P", job->size.params, 1 };
 
 	if (job->request->training.method != VC_TRAINING_FULL && train_scheme(job->request)) {
@@ -91,6 +92,8 @@ static void put_held(const struct writer *writer)
 	}
 	put_shared(writer, VC_COMPONENT_ADAPTERS, held->adapters, "A × b / N", &adapters,
 	           groups.weights);
+	put_shared(writer, VC_COMPONENT_ADAPTERS, held->saved, "M × b / N (copies of whole tables)",
+	           &saved, groups.weights);
 	if (writer->peak->name == TRAIN_PHASE_LOAD) {
 		return;
 	}

@@ -160,7 +160,8 @@ static bool saves_gathered(const struct train_job *job)
 /* Embedding and head form FSDP's root unit, gathered for the whole of forward and backward. */
 static uint64_t root_bytes(const struct train_job *job)
 {
-	uint64_t bytes = sat_mul(2, sat_add(job->size.embedding, job->size.head));
+	uint64_t tables = sat_add(job->size.embedding, job->size.head);
+	uint64_t bytes = sat_mul(2, is_full(job) ? tables : sat_add(tables, job->size.saved));
 
 	/* DeepSpeed releases what exceeds stage3_max_live_parameters, 1e9 by default. */
 	return train_is_zero(job->request) ? min(bytes, 2000000000) : bytes;
@@ -275,7 +276,7 @@ static void load_phase(const struct train_job *job, struct train_phase *phase)
 		phase->gathered.unit = sat_mul(train_precision_bytes(job->request), job->size.unit);
 	}
 	phase->total = sat_add(
-	        sat_add(job->held.weights, job->held.adapters),
+	        sat_add(job->held.weights, sat_add(job->held.adapters, job->held.saved)),
 	        sat_add(train_workspace_bytes(job), train_gathered_bytes(&phase->gathered)));
 }
 
@@ -365,7 +366,7 @@ static void find_peak(const struct train_job *job, struct train_peak *peak)
 {
 	const struct train_static *held = &job->held;
 
-	peak->base = sat_add(sat_add(held->weights, held->adapters),
+	peak->base = sat_add(sat_add(held->weights, sat_add(held->adapters, held->saved)),
 	                     sat_add(held->master, held->states));
 	peak->buckets = buckets(job);
 	peak->logit_bytes = logit_bytes(job);

@@ -104,6 +104,7 @@ static void add_layer_tensor(struct walk *walk, const struct vc_visit *visit,
 
 static void add_extra(struct walk *walk, const struct vc_extra *extra, const struct vc_tensor *t)
 {
+	const struct vc_lora *lora = &walk->request->training.lora;
 	struct train_size *size = walk->size;
 	uint64_t elements = tensor_elements(t);
 	bool copied = rank_holds_extra(extra, walk->rank) ||
@@ -114,6 +115,9 @@ static void add_extra(struct walk *walk, const struct vc_extra *extra, const str
 		size->head = copied ? sat_add(size->head, elements) : size->head;
 	} else if (t->module == VC_MODULE_EMBEDDING && copied) {
 		add(&size->embedding, elements);
+	}
+	if (lora->modules_to_save >> t->module & 1) {
+		add(&size->saved, elements);
 	}
 	if (copied) {
 		add(&size->params, elements);

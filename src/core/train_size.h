@@ -13,6 +13,7 @@ struct train_size {
 	uint64_t factors;         /* rows and columns of all matrices: Adafactor's states */
 	uint64_t low_rank;        /* elements of GaLore's projections and moments */
 	uint64_t adapters;        /* low-rank adapters */
+	uint64_t saved;           /* tables that are trained whole beside adapters */
 	uint64_t quantized_bytes; /* the linears in the quantization scheme, scales included */
 	uint64_t scale_bytes;     /* of them: scales and zeros */
 	uint64_t vocabulary;      /* rows of the head: logits per token */

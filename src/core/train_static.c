@@ -79,6 +79,18 @@ static struct mode adapter_mode(const struct vc_request *request, const struct t
 	return (struct mode){ e, g, 0, e, 0 };
 }
 
+/* Copies in the precision of their originals, huggingface/peft, utils/other.py,
+ * ModulesToSaveWrapper: unlike adapters they are not raised to fp32. */
+static struct mode saved_mode(const struct vc_request *request)
+{
+	uint32_t e = train_rest_bytes(request);
+
+	if (train_is_zero(request)) {
+		return (struct mode){ 2, 2, 4, 4, 4 };
+	}
+	return (struct mode){ e, e, 0, e, foreach (request) ? e : 0 };
+}
+
 /* States of what the optimizer treats one by one: Adafactor's sums of rows and columns, Muon's
  * momentum on matrices beside Adam on the rest, GaLore's projections. */
 static uint64_t shaped_states(const struct vc_request *request, const struct train_size *size,
@@ -134,6 +146,24 @@ static uint64_t frozen_bytes(const struct vc_request *request, const struct trai
 		return sat_mul(e, size->params);
 	}
 	return sat_add(size->quantized_bytes, sat_mul(e, sat_sub(size->params, size->linears)));
+}
+
+static void add_saved(const struct vc_request *request, const struct train_policy *policy,
+                      const struct train_size *size, struct train_static *out)
+{
+	struct train_groups groups = train_sharding(request, policy);
+	struct mode mode = saved_mode(request);
+	uint64_t states = state_bytes(request, size, size->saved, mode.state);
+	uint64_t copy = copies(request) ? sat_mul(mode.step, size->saved) : 0;
+	uint64_t gradients = sat_mul(mode.gradient, size->saved);
+
+	out->trained = sat_add(out->trained, size->saved);
+	out->saved = sat_div_up(sat_mul(mode.weight, size->saved), groups.weights);
+	out->gradients = sat_add(out->gradients, sat_div_up(gradients, groups.gradients));
+	out->master =
+	        sat_add(out->master, sat_div_up(sat_mul(mode.master, size->saved), groups.states));
+	out->states = sat_add(out->states, sat_div_up(states, groups.states));
+	out->step_copy = sat_add(out->step_copy, sat_div_up(copy, groups.states));
 }
 
 /* FSDP shards what is a parameter; bitsandbytes' scales are not, every rank keeps them all. */
@@ -215,6 +245,9 @@ void train_static(const struct vc_request *request, const struct train_policy *p
 	        sat_div_up(state_bytes(request, size, out->trained, mode.state), groups.states);
 	out->step_copy = sat_div_up(sat_mul(mode.step, out->trained), groups.states);
 	out->step_copy = copies(request) ? out->step_copy : 0;
+	if (!full) {
+		add_saved(request, policy, size, out);
+	}
 	out->gradients_stay = policy->keeps_gradients || train_is_zero(request) ||
 	                      request->parallelism.zero_stage == 3;
 	out->steps = !request->training.optimizer_in_backward;

@@ -8,6 +8,7 @@
 struct train_static {
 	uint64_t trained; /* elements, on the rank before data-parallel sharding */
 	uint64_t weights, adapters, master, states; /* on the GPU */
+	uint64_t saved;                             /* trained copies of whole tables, on the GPU */
 	uint64_t scales;     /* of the frozen weights: those that every rank keeps whole */
 	uint64_t gradients;  /* on the GPU at the step */
 	uint64_t step_copy;  /* fp32 gradients and the foreach implementation's temporary */

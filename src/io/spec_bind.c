@@ -64,6 +64,15 @@ static void store_targets(const struct vc_bound *bound, struct vc_lora *lora)
 	}
 }
 
+static void store_saved_modules(const struct vc_bound *bound, struct vc_lora *lora)
+{
+	for (uint32_t i = 0; i < bound->count; i++) {
+		long choice = vc_choice_value(row_of(bound)->field.choices, bound->texts[i]);
+
+		lora->modules_to_save |= vc_saved_module(choice);
+	}
+}
+
 static bool store_gpus(const struct vc_bound *bound, struct vc_hardware *hardware)
 {
 	if (bound->count == 0) {
@@ -88,12 +97,8 @@ static bool is_field(const struct vc_bound *bound, const char *path)
 	return strcmp(row_of(bound)->field.path, path) == 0;
 }
 
-/* The fields that are kept in a way of their own, and those that say that others are given. */
-static bool store_special(const struct vc_bound *bound, struct vc_spec *spec,
-                          struct vc_model_texts *model)
+static void store_model(const struct vc_bound *bound, struct vc_model_texts *model)
 {
-	struct vc_request *request = &spec->request;
-
 	if (is_field(bound, "model.name")) {
 		model->name = bound->text;
 	} else if (is_field(bound, "model.config")) {
@@ -102,10 +107,30 @@ static bool store_special(const struct vc_bound *bound, struct vc_spec *spec,
 		model->weights = bound->text;
 	} else if (is_field(bound, "model.params")) {
 		model->params = number_of(bound);
-	} else if (is_field(bound, "workload.quantization")) {
+	} else if (is_field(bound, "models.reference")) {
+		model->roles[VC_ROLE_REFERENCE] = bound->text;
+	} else if (is_field(bound, "models.reward")) {
+		model->roles[VC_ROLE_REWARD] = bound->text;
+	} else if (is_field(bound, "models.critic")) {
+		model->roles[VC_ROLE_CRITIC] = bound->text;
+	} else if (is_field(bound, "models.rollout")) {
+		model->roles[VC_ROLE_ROLLOUT] = bound->text;
+	}
+}
+
+/* The fields that are kept in a way of their own, and those that say that others are given. */
+static bool store_special(const struct vc_bound *bound, struct vc_spec *spec,
+                          struct vc_model_texts *model)
+{
+	struct vc_request *request = &spec->request;
+
+	store_model(bound, model);
+	if (is_field(bound, "workload.quantization")) {
 		request->workload.quantization = vc_quantization_by_name(bound->text);
 	} else if (is_field(bound, "training.lora.targets")) {
 		store_targets(bound, &request->training.lora);
+	} else if (is_field(bound, "training.lora.modules_to_save")) {
+		store_saved_modules(bound, &request->training.lora);
 	} else if (is_field(bound, "engine.version")) {
 		(void)vc_version_parse(bound->text, &request->engine.version);
 	} else if (is_field(bound, "engine.gpu_layers")) {
@@ -117,14 +142,6 @@ static bool store_special(const struct vc_bound *bound, struct vc_spec *spec,
 	} else if (is_field(bound, "budget.currency")) {
 		(void)snprintf(spec->budget.currency, sizeof spec->budget.currency, "%s",
 		               bound->text);
-	} else if (is_field(bound, "models.reference")) {
-		model->roles[VC_ROLE_REFERENCE] = bound->text;
-	} else if (is_field(bound, "models.reward")) {
-		model->roles[VC_ROLE_REWARD] = bound->text;
-	} else if (is_field(bound, "models.critic")) {
-		model->roles[VC_ROLE_CRITIC] = bound->text;
-	} else if (is_field(bound, "models.rollout")) {
-		model->roles[VC_ROLE_ROLLOUT] = bound->text;
 	} else if (strncmp(row_of(bound)->field.path, "parallelism.", 12) == 0) {
 		request->parallelism.stated = true;
 	}

@@ -256,4 +256,11 @@ uint64_t vc_lora_target_modules(long choice)
 	return lora_targets[choice].modules;
 }
 
+uint64_t vc_saved_module(long choice)
+{
+	return choice == 0 ? BIT(EMBEDDING) : BIT(LM_HEAD);
+}
+
+const struct vc_choices vc_choices_saved_module = { LIST_OF("embed_tokens", "lm_head"), 0, NULL,
+	                                            NULL };
 const struct vc_choices vc_choices_lora_target = { NULL, 0, lora_target_at, lora_target_value };

@@ -91,6 +91,9 @@ static const struct vc_field_row rows[] = {
 	    "the modules that get adapters, or all-linear", &vc_choices_lora_target },
 	  VC_STORE_NONE, 0 },
 	FLAG("training.lora.dora", REQUEST(training.lora.dora), "DoRA: a magnitude per output too"),
+	{ { "training.lora.modules_to_save", VC_FIELD_LIST, 0, 0, "none",
+	    "the tables that are trained whole, as copies beside the frozen ones",
+	    &vc_choices_saved_module }, VC_STORE_NONE, 0 },
 
 	OTHER("models.reference", VC_FIELD_TEXT, "none",
 	      "a SPEC, or self: the frozen model that the policy is held to"),

@@ -17,6 +17,8 @@ struct raw_lora {
 	char **targets;
 	uint32_t targets_count;
 	bool *dora;
+	char **modules_to_save;
+	uint32_t modules_to_save_count;
 };
 
 struct raw_training {
@@ -102,9 +104,8 @@ static const cyaml_schema_field_t workload_fields[] = {
 	CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t lora_fields[] = {
-	TEXT(raw_lora, rank),
-	LIST(raw_lora, targets),
-	FLAG(raw_lora, dora),
+	TEXT(raw_lora, rank), LIST(raw_lora, targets),
+	FLAG(raw_lora, dora), LIST(raw_lora, modules_to_save),
 	CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t training_fields[] = {

@@ -31,7 +31,7 @@ SPEC = {
 }
 SERVED = {**SPEC, "workload": {"precision": "bf16", "concurrency": 4, "kv_cache_precision": "fp8"}}
 JOBS = {
-    "one": TRAINING + ["--set", "training.method=lora"],
+    "one": TRAINING + ["--set", "training.method=lora", "--set", "training.lora.modules_to_save=lm_head"],
     "zero-1": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 1}"],
     "zero-2": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 2}"],
     "zero-3": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 3}"],
@@ -174,7 +174,7 @@ def check_trainer():
                                                    "--deepspeed", "", "--fsdp", ""],
             return_remaining_strings=True)
         known = {"--model_name_or_path", "--max_length", "--use_peft", "--lora_r", "--lora_target_modules",
-                 "--load_in_4bit"}
+                 "--lora_modules_to_save", "--load_in_4bit"}
         assert {word for word in rest if word.startswith("--")} <= known, rest
     return len(JOBS)
 

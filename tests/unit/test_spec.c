@@ -309,7 +309,8 @@ static void names_become_their_values(void **state)
 	          "training: {method: qlora, optimizer: paged-adamw-8bit, compile: true,\n"
 	          "  optimizer_implementation: fused, mixed_precision: amp,\n"
 	          "  gradient_checkpointing: full, loss_implementation: chunked,\n"
-	          "  lora: {rank: 64, targets: [q_proj, Wo, down_proj], dora: true}}\n"
+	          "  lora: {rank: 64, targets: [q_proj, Wo, down_proj], dora: true,\n"
+	          "    modules_to_save: [lm_head]}}\n"
 	          "parallelism: {data: 2, zero_stage: 2, offload: {optimizer: cpu}}\n"
 	          "engine: {name: deepspeed, enforce_eager: true}\n"
 	          "hardware: {gpus: [A100 80GB, 4090]}\n");
@@ -328,6 +329,7 @@ static void names_become_their_values(void **state)
 	assert_true(request->training.compile);
 	assert_int_equal(request->training.lora.rank, 64);
 	assert_true(request->training.lora.dora);
+	assert_u64(request->training.lora.modules_to_save, 1ull << VC_MODULE_LM_HEAD);
 	assert_true(request->training.lora.target_modules & 1ull << VC_MODULE_Q);
 	assert_true(request->training.lora.target_modules & 1ull << VC_MODULE_O);
 	assert_true(request->training.lora.target_modules & 1ull << VC_MODULE_DOWN);
@@ -446,7 +448,7 @@ static void overrides_pass_the_same_checks(void **state)
 	set("workload.batch_size=[1]",
 	    "--set: workload.batch_size: is a list (a single value is expected)\n");
 	set("training.lora={rank: 4, x: 1}", "--set: training.lora.x: unknown field (one of rank, "
-	                                     "targets, dora is expected)\n");
+	                                     "targets, dora, modules_to_save is expected)\n");
 	set("workload.task=\"training", "--set: workload.task: is not valid YAML: found unexpected "
 	                                "end of stream\n");
 	set("model.architecture=3",

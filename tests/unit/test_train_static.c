@@ -200,6 +200,45 @@ static void optimizer_states_by_shape(void **state)
 	assert_u64(s.states, 9680); /* 4 x 2400 + 8 x 10 */
 }
 
+/* PEFT keeps the frozen table and a copy in its precision: 2 bytes in bf16, as much of gradient,
+ * two states of 2, and foreach's temporary of 2; 4 each after k-bit preparation. Adapters stay
+ * fp32. */
+static void saved_tables_follow_their_originals(void **state)
+{
+	struct train_size size = {
+		.params = 5000, .linears = 4000, .adapters = 100, .saved = 1000
+	};
+	struct vc_request request = request_for(1, 0);
+	struct train_static s;
+
+	(void)state;
+	request.engine.name = VC_ENGINE_TRANSFORMERS;
+	request.workload.precision = VC_DTYPE_BF16;
+	request.training.method = VC_TRAINING_LORA;
+	request.training.mixed_precision = VC_MIXED_NONE;
+	request.training.optimizer_implementation = VC_OPTIMIZER_IMPL_FOREACH;
+	train_static(&request, train_policy(VC_ENGINE_TRANSFORMERS), &size, &s);
+	assert_u64(s.weights, 10000);
+	assert_u64(s.adapters, 400);
+	assert_u64(s.saved, 2000);
+	assert_u64(s.gradients, 400 + 2000);
+	assert_u64(s.states, 800 + 4000);
+	assert_u64(s.step_copy, 2000);
+	request.parallelism.data = 4;
+	request.parallelism.zero_stage = 3;
+	train_static(&request, train_policy(VC_ENGINE_TRANSFORMERS), &size, &s);
+	assert_u64(s.saved, 500);
+	assert_u64(s.states, 200 + 1000);
+	request.parallelism.data = 1;
+	request.parallelism.zero_stage = 0;
+	request.training.method = VC_TRAINING_QLORA;
+	request.training.kbit_preparation = true;
+	request.workload.quantization = vc_quantization_by_name("bnb-nf4");
+	train_static(&request, train_policy(VC_ENGINE_TRANSFORMERS), &size, &s);
+	assert_u64(s.saved, 4000);
+	assert_u64(s.states, 800 + 8000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +249,7 @@ int main(void)
 		cmocka_unit_test(offload_moves_bytes_to_the_host),
 		cmocka_unit_test(paged_states_are_the_host_s),
 		cmocka_unit_test(optimizer_states_by_shape),
+		cmocka_unit_test(saved_tables_follow_their_originals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
