@@ -146,6 +146,14 @@ static void get_numbers(const void *data, struct cell *cell)
 	}
 }
 
+/* Whose, where a job has several models. */
+static void get_role(const void *data, struct cell *cell)
+{
+	const struct ledger_row *row = data;
+
+	cell_text(cell, row->line ? row->line->role : NULL);
+}
+
 const struct column line_columns[] = {
 	{ .id = "spec", .heading = "spec", .use = COLUMN_DATA, .get = get_spec },
 	{ .id = "method", .heading = "method", .use = COLUMN_DATA, .get = get_line_method },
@@ -153,6 +161,7 @@ const struct column line_columns[] = {
 	{ .id = "bytes", .heading = "size", .type = CELL_BYTES, .get = get_line_bytes },
 	{ .id = "formula", .heading = "formula", .get = get_formula },
 	{ .id = "numbers", .heading = "with its numbers", .get = get_numbers },
+	{ .id = "role", .heading = "role", .use = COLUMN_DATA, .get = get_role },
 };
 const size_t line_column_count = LENGTH(line_columns);
 

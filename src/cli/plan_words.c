@@ -402,6 +402,27 @@ static const struct vc_note *ledger_note(const struct plan *plan, size_t index)
 	return NULL;
 }
 
+/* Where the detailed method is shown, what the rule took for granted is behind its total alone. */
+static bool is_of_rule_alone(const struct plan *plan, const struct vc_note *note)
+{
+	const struct vc_ledger *rule = &plan->rule;
+
+	return plan_ledger(plan) != rule && note >= rule->notes &&
+	       note < rule->notes + rule->note_count;
+}
+
+/* Many name the rule themselves. */
+static void label_rule(char to[PLAN_TEXT])
+{
+	char text[PLAN_TEXT];
+
+	if (!strstr(to, "he rule ") && !strstr(to, "he rule's ")) {
+		memcpy(text, to, sizeof text);
+		*to = '\0';
+		text_append(to, PLAN_TEXT, "Rule method: %s", text);
+	}
+}
+
 const char *plan_note(const struct plan *plan, enum byte_unit unit, size_t index,
                       char to[PLAN_TEXT])
 {
@@ -418,5 +439,8 @@ const char *plan_note(const struct plan *plan, enum byte_unit unit, size_t index
 		return NULL;
 	}
 	note_render(to, PLAN_TEXT, note, unit);
+	if (is_of_rule_alone(plan, note)) {
+		label_rule(to);
+	}
 	return note->code;
 }
