@@ -79,6 +79,9 @@ static enum exit_status advise(struct session *session, struct output *out,
 		print_json(out, &result);
 	} else {
 		print_text(out, &result);
+		if (!result.advice.fits_as_is) {
+			advise_print_others(out, &request);
+		}
 		origin_add(&note, result.gpu, false);
 		advise_add_origins(&note, &result);
 		origin_print(out, &note);

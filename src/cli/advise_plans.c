@@ -111,6 +111,26 @@ void advise_add_origins(struct origin_note *note, const struct advise_result *re
 	}
 }
 
+void advise_print_others(struct output *out, const struct vc_request *request)
+{
+	char line[256] = "";
+
+	for (int i = 0; request->roles && i < VC_ROLE_COUNT; i++) {
+		if (request->roles[i].given && request->roles[i].request) {
+			text_append(line, sizeof line, "%s%s",
+			            *line ? ", "
+			                  : "Only the policy's spec was varied. Other models of "
+			                    "the job have settings of their own: ",
+			            vc_role_name((enum vc_role)i));
+		}
+	}
+	if (*line) {
+		text_append(line, sizeof line, ".");
+		putc('\n', out->file);
+		output_paragraph(out, TONE_PLAIN, line, 0);
+	}
+}
+
 /* ---- The search ---- */
 
 enum vc_status advise_search(struct session *session, const struct vc_request *request,

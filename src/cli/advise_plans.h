@@ -25,6 +25,8 @@ void advise_json_plan(struct json_writer *json, const char *key, const struct vc
 /* "1. needs ..." with its steps. */
 void advise_print_plan(struct output *out, const struct advise_result *result, size_t index);
 /* That none fits, and the one that misses by least. */
+/* Which models beside the policy are taken as they are; nothing where there are none. */
+void advise_print_others(struct output *out, const struct vc_request *request);
 void advise_print_hopeless(struct output *out, const struct advise_result *result);
 /* The plans' GPUs; the price is what chose one. */
 void advise_add_origins(struct origin_note *note, const struct advise_result *result);

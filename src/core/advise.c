@@ -3,6 +3,7 @@
  * difficulty, cut where a set already fits. Each set is judged by its ledger, so that what is saved
  * is what is saved here, not a measure's share of one component.
  */
+#include "layout.h"
 #include "measure.h"
 #include "sat.h"
 #include "text.h"
@@ -142,12 +143,17 @@ static enum vc_status grow(struct search *search, struct vc_plan *plan,
 	return judge(search, plan);
 }
 
+/* A step is worth its price where it saves a hundredth of the GPU. */
+static uint64_t need_and_price(const struct search *search, const struct vc_plan *plan)
+{
+	return sat_add(plan->need_bytes, sat_mul(search->have_bytes / 100, plan->step_count));
+}
+
 static void consider_closest(struct search *search, const struct vc_plan *plan)
 {
 	const struct vc_plan *closest = &search->advice->closest;
 
-	if (!search->any || plan->need_bytes < closest->need_bytes ||
-	    (plan->need_bytes == closest->need_bytes && plan->step_count < closest->step_count)) {
+	if (!search->any || need_and_price(search, plan) < need_and_price(search, closest)) {
 		search->advice->closest = *plan;
 		search->any = true;
 	}
@@ -155,6 +161,16 @@ static void consider_closest(struct search *search, const struct vc_plan *plan)
 
 static enum vc_status deepen(struct search *search, const struct vc_plan *plan,
                              const struct vc_request *original);
+
+/* A degree that the engine cannot be told, or that does not divide, is no advice. */
+static bool engine_can(enum vc_measure measure, const struct vc_request *request,
+                       struct vc_error *error)
+{
+	const char *why;
+
+	return (measure != VC_MEASURE_TENSOR_PARALLEL && measure != VC_MEASURE_PIPELINE_PARALLEL) ||
+	       layout_problem(request, UINT32_MAX, &why, error) == VC_LAYOUT_CHOSEN;
+}
 
 /* One more measure on a plan. */
 static enum vc_status extend(struct search *search, const struct vc_plan *plan,
@@ -165,6 +181,9 @@ static enum vc_status extend(struct search *search, const struct vc_plan *plan,
 	enum vc_status status;
 
 	measure_apply(measure, &next.request, search->scope, step);
+	if (!engine_can(measure, &next.request, search->error)) {
+		return VC_OK;
+	}
 	next.difficulty += vc_measure_info(measure)->difficulty;
 	status = judge(search, &next);
 	if (status == VC_INVALID || status == VC_UNSUPPORTED) {

@@ -21,7 +21,8 @@ static const struct vc_measure_info measures[VC_MEASURE_COUNT] = {
 	                                 "(llama.cpp)" },
 	[VC_MEASURE_KV_CACHE_PRECISION] = { "kv-cache-precision", 2,
 	                                    "an 8-bit cache: a little accuracy",
-	                                    "--kv-cache-dtype fp8 (vLLM)" },
+	                                    "--kv-cache-dtype fp8 (vLLM), --cache-type-k and "
+	                                    "--cache-type-v q8_0 (llama.cpp)" },
 	[VC_MEASURE_GRADIENT_CHECKPOINTING] = { "gradient-checkpointing", 3,
 	                                        "about 30 % more time a step",
 	                                        "model.gradient_checkpointing_enable(), or "
@@ -30,9 +31,11 @@ static const struct vc_measure_info measures[VC_MEASURE_COUNT] = {
 	                                "next to nothing where it is supported",
 	                                "bitsandbytes.optim.AdamW8bit" },
 	[VC_MEASURE_QUANTIZATION_8BIT] = { "quantization", 4, "well under 1 % of accuracy",
-	                                   "load_in_8bit=True" },
+	                                   "load_in_8bit=True (transformers), a Q8_0 file "
+	                                   "(llama.cpp)" },
 	[VC_MEASURE_QUANTIZATION_4BIT] = { "quantization", 5, "about 1 % of accuracy",
-	                                   "an AWQ or GPTQ checkpoint" },
+	                                   "an AWQ or GPTQ checkpoint, a Q4_K_M file "
+	                                   "(llama.cpp)" },
 	[VC_MEASURE_LORA] = { "lora", 5, "only adapters are trained, not the whole model",
 	                      "peft.LoraConfig" },
 	[VC_MEASURE_QLORA] = { "qlora", 6,
@@ -119,7 +122,9 @@ bool measure_applies(enum vc_measure measure, const struct vc_request *request,
 	case VC_MEASURE_SEQUENCE_LENGTH:
 		return request->workload.sequence_length > 512;
 	case VC_MEASURE_KV_CACHE_PRECISION:
+		/* transformers' own quantized caches have other formats */
 		return !trains(request) && vc_model_has_shape(request->model) &&
+		       request->engine.name != VC_ENGINE_TRANSFORMERS &&
 		       vc_dtype_bytes(request->workload.kv_cache_precision, 32) > 34;
 	case VC_MEASURE_GRADIENT_CHECKPOINTING:
 		return trains(request) &&
@@ -243,6 +248,7 @@ void measure_apply(enum vc_measure measure, struct vc_request *request,
                    const struct measure_scope *scope, struct vc_step *step)
 {
 	struct vc_workload *workload = &request->workload;
+	bool gguf = request->engine.name == VC_ENGINE_LLAMACPP;
 
 	memset(step, 0, sizeof *step);
 	step->measure = measure;
@@ -254,14 +260,14 @@ void measure_apply(enum vc_measure measure, struct vc_request *request,
 		workload->sequence_length = 512;
 		break;
 	case VC_MEASURE_KV_CACHE_PRECISION:
-		workload->kv_cache_precision = VC_DTYPE_FP8;
-		set(step, "workload.kv_cache_precision", "fp8");
+		workload->kv_cache_precision = gguf ? VC_DTYPE_Q8_0 : VC_DTYPE_FP8;
+		set(step, "workload.kv_cache_precision", gguf ? "q8_0" : "fp8");
 		break;
 	case VC_MEASURE_QUANTIZATION_8BIT:
-		apply_quantization(request, step, "bnb-int8");
+		apply_quantization(request, step, gguf ? "q8_0" : "bnb-int8");
 		break;
 	case VC_MEASURE_QUANTIZATION_4BIT:
-		apply_quantization(request, step, "awq-int4-g128");
+		apply_quantization(request, step, gguf ? "q4_k_m" : "awq-int4-g128");
 		break;
 	case VC_MEASURE_GRADIENT_CHECKPOINTING:
 	case VC_MEASURE_OPTIMIZER_8BIT:
