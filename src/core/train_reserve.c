@@ -131,7 +131,8 @@ void train_reserve(const struct train_job *job, struct train_peak *peak)
 	bool stepping = is_full(job) && job->policy->style != TRAIN_STYLE_FUSED && job->held.steps;
 
 	peak->fragmentation = stepping ? step_line(job, peak) : loss_line(job, peak);
-	if (stepping && peak->name == TRAIN_PHASE_STEP && peak->fragmentation.bytes > left) {
+	peak->fills_the_card = peak->fragmentation.bytes > left;
+	if (stepping && peak->name == TRAIN_PHASE_STEP && peak->fills_the_card) {
 		peak->fragmentation = margin > left / 2
 		                              ? whole_line("f × allocated", "allocated",
 		                                           peak->allocated, STEP_MARGIN_PPM)
