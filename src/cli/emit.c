@@ -215,6 +215,24 @@ void emit_comment(FILE *file, const char *format, ...)
 	fprintf(file, "# %s\n", shown);
 }
 
+/* Ranked by the rule, which knows nothing of what a framework keeps beside the model. */
+static void warn_of_detailed(const struct emit_job *job, FILE *file)
+{
+	const struct plan *plan = job->plan;
+	const struct vc_gpu *gpu = job->best->gpu;
+	uint64_t offered = gpu->usable_bytes ? gpu->usable_bytes : gpu->memory_bytes;
+	char need[64];
+
+	if (plan->request.method == VC_METHOD_RULE && plan->has_detailed && !job->slice &&
+	    plan->detailed.need_bytes > offered) {
+		format_quantity(need, sizeof need, plan->detailed.need_bytes, UNIT_GB, ROUND_UP);
+		emit_comment(file,
+		             "By the detailed method it needs %s on each, more than there is: see "
+		             "--method detailed",
+		             need);
+	}
+}
+
 void emit_heading(const struct emit_job *job, FILE *file)
 {
 	const struct vc_candidate *best = job->best;
@@ -233,6 +251,7 @@ void emit_heading(const struct emit_job *job, FILE *file)
 	emit_comment(file, "%s on %s: %s of %s%s, by the %s method", job->request->model->name,
 	             where, need, have, job->slice ? "" : " on each",
 	             job->plan->request.method == VC_METHOD_RULE ? "rule" : "detailed");
+	warn_of_detailed(job, file);
 	if (strcmp(job->model, "MODEL") == 0) {
 		emit_comment(file, "MODEL: %s",
 		             *job->model_is ? job->model_is

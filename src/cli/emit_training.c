@@ -62,6 +62,27 @@ static bool only_data_parallel(struct emit_job *job)
 	return true;
 }
 
+/* Everything in 16 bits, without a copy of the weights in fp32. */
+static bool is_pure(const struct emit_job *job)
+{
+	return job->request->training.method == VC_TRAINING_FULL &&
+	       job->request->training.mixed_precision == VC_MIXED_NONE &&
+	       (emit_is_bf16(job) || emit_is_fp16(job));
+}
+
+/* Shards of some ranks, copied over the others. */
+static bool is_hybrid(const struct vc_parallelism *layout)
+{
+	return layout->zero_stage > 0 && layout->shard > 0 && layout->shard < layout->data;
+}
+
+static bool refuse_hybrid(struct emit_job *job)
+{
+	job->refusal = "it divides by all ranks (parallelism.shard; --emit accelerate has FSDP's "
+	               "hybrid shards, of stage 3 and the ranks of a node)";
+	return false;
+}
+
 static void add_value(struct words *words, const char *option, const char *value)
 {
 	words_add(words, "%s", option);
@@ -142,23 +163,82 @@ static void add_lora(const struct vc_training *training, struct words *words)
 	if (training->lora.dora) {
 		add_value(words, "--use_dora", "True");
 	}
-	if (training->method == VC_TRAINING_QLORA) {
+}
+
+/* The frozen weights of QLoRA, by bitsandbytes while they are loaded or by the checkpoint. */
+static bool add_quantization(struct emit_job *job, struct words *words)
+{
+	const struct vc_quantization *quantization = job->request->workload.quantization;
+
+	if (!quantization || quantization->quantizer == VC_QUANTIZER_NONE) {
+		/* the method's own, as the estimate takes it */
+		quantization = job->request->training.method == VC_TRAINING_QLORA
+		                       ? vc_quantization_by_name("bnb-nf4-dq")
+		                       : NULL;
+	}
+	if (!quantization) {
+		return true;
+	}
+	switch (quantization->quantizer) {
+	case VC_QUANTIZER_BNB_4BIT:
 		add_value(words, "--load_in_4bit", "True");
+		add_value(words, "--bnb_4bit_quant_type",
+		          strncmp(quantization->name, "bnb-fp4", 7) == 0 ? "fp4" : "nf4");
+		add_value(words, "--use_bnb_nested_quant",
+		          quantization->double_quant ? "True" : "False");
+		return true;
+	case VC_QUANTIZER_BNB_INT8:
+		add_value(words, "--load_in_8bit", "True");
+		return true;
+	case VC_QUANTIZER_PLAIN:
+	case VC_QUANTIZER_GGUF:
+		job->refusal = "nothing trains on weights of this format (expected a "
+		               "workload.quantization such as bnb-nf4 or bnb-int8)";
+		return false;
+	default:
+		emit_note(job, "the model has to be a checkpoint quantized as %s",
+		          quantization->name);
+		return true;
 	}
 }
 
-static void add_sharding(const struct emit_job *job, struct words *words)
+static void add_sharding(struct emit_job *job, struct words *words)
 {
 	const struct vc_parallelism *layout = &job->best->layout;
 	bool offload = layout->offload_parameters != VC_OFFLOAD_NONE;
 
 	if (wants_deepspeed(job)) {
 		add_value(words, "--deepspeed", "ds_config.json");
+		emit_note(job, "ds_config.json: what --emit deepspeed prints");
 	} else if (layout->zero_stage > 0) {
 		words_add(words, "--fsdp");
 		words_add(words, "%s auto_wrap%s",
 		          layout->zero_stage == 3 ? "full_shard" : "shard_grad_op",
 		          offload ? " offload" : "");
+	}
+}
+
+/*
+ * What the weights are loaded in, and what is computed in. With autocast those that are trained
+ * are in fp32; DeepSpeed keeps its own master weights whatever was loaded. TRL's defaults are fp32
+ * and bf16=True, so both are said.
+ */
+static void add_precision(const struct emit_job *job, struct words *words)
+{
+	bool full = job->request->training.method == VC_TRAINING_FULL;
+	bool half = emit_is_bf16(job) || emit_is_fp16(job);
+	bool autocast = half && (!is_pure(job) || wants_deepspeed(job));
+	const char *dtype = full && autocast ? "float32" : emit_torch_dtype(job);
+
+	if (dtype) {
+		add_value(words, "--dtype", dtype);
+	}
+	if (job->request->workload.precision == VC_DTYPE_TF32) {
+		add_value(words, "--tf32", "True");
+	}
+	add_value(words, emit_is_fp16(job) ? "--fp16" : "--bf16", autocast ? "True" : "False");
+	if (emit_is_fp16(job)) {
+		add_value(words, "--bf16", "False");
 	}
 }
 
@@ -172,8 +252,9 @@ static void add_trainer(const struct emit_job *job, struct words *words)
 	add_number(words, "--per_device_train_batch_size", workload->batch_size);
 	add_number(words, "--gradient_accumulation_steps", training->gradient_accumulation);
 	add_number(words, "--max_length", workload->sequence_length);
-	if (emit_is_bf16(job) || emit_is_fp16(job)) {
-		add_value(words, emit_is_bf16(job) ? "--bf16" : "--fp16", "True");
+	add_precision(job, words);
+	if (workload->attn_implementation == VC_ATTENTION_EAGER) {
+		add_value(words, "--attn_implementation", "eager");
 	}
 	add_value(words, "--gradient_checkpointing",
 	          training->gradient_checkpointing == VC_CHECKPOINTING_NONE ? "False" : "True");
@@ -187,7 +268,6 @@ static void add_trainer(const struct emit_job *job, struct words *words)
 	if (training->method != VC_TRAINING_FULL) {
 		add_lora(training, words);
 	}
-	add_sharding(job, words);
 }
 
 static void add_megatron(const struct emit_job *job, struct words *words)
@@ -230,6 +310,9 @@ bool emit_torchrun_words(struct emit_job *job, struct words *words, const char *
 	if (!megatron && !only_data_parallel(job)) {
 		return false;
 	}
+	if (!megatron && is_hybrid(&job->best->layout)) {
+		return refuse_hybrid(job);
+	}
 	if (!megatron && !optimizer_name(job)) {
 		job->refusal = "the Trainer has no such optimizer (training.optimizer)";
 		return false;
@@ -237,9 +320,13 @@ bool emit_torchrun_words(struct emit_job *job, struct words *words, const char *
 	add_processes(job, words, rendezvous);
 	if (megatron) {
 		add_megatron(job, words);
-	} else {
-		add_trainer(job, words);
+		return !words->full;
 	}
+	add_trainer(job, words);
+	if (!add_quantization(job, words)) {
+		return false;
+	}
+	add_sharding(job, words);
 	return !words->full;
 }
 
@@ -269,6 +356,17 @@ bool emit_deepspeed(struct emit_job *job, FILE *file)
 	if (!only_data_parallel(job)) {
 		return false;
 	}
+	if (is_hybrid(layout)) {
+		return refuse_hybrid(job);
+	}
+	/* deepspeed/runtime/config.py _do_error_check, runtime/base_optimizer.py */
+	if (is_pure(job) && (emit_is_fp16(job) || layout->zero_stage == 0 ||
+	                     layout->offload_optimizer != VC_OFFLOAD_NONE)) {
+		job->refusal =
+		        "without fp32 master weights it trains in bf16 alone, by ZeRO stages 1 "
+		        "to 3 and with nothing offloaded (training.mixed_precision: master)";
+		return false;
+	}
 	json_open(&json, NULL, '{');
 	json_u64(&json, "train_micro_batch_size_per_gpu", workload->batch_size);
 	json_u64(&json, "gradient_accumulation_steps", training->gradient_accumulation);
@@ -277,6 +375,10 @@ bool emit_deepspeed(struct emit_job *job, FILE *file)
 	if (emit_is_bf16(job) || emit_is_fp16(job)) {
 		json_open(&json, emit_is_bf16(job) ? "bf16" : "fp16", '{');
 		json_bool(&json, "enabled", true);
+		if (is_pure(job)) {
+			json_bool(&json, "bf16_master_weights_and_grads", true);
+			json_bool(&json, "bf16_optimizer_states", true);
+		}
 		json_close(&json, '}');
 	}
 	json_open(&json, "zero_optimization", '{');
@@ -305,9 +407,7 @@ static void put_fsdp(const struct emit_job *job, FILE *file)
 
 	fputs("distributed_type: FSDP\nfsdp_config:\n", file);
 	fprintf(file, "  fsdp_sharding_strategy: %s\n",
-	        layout->zero_stage == 3 ? layout->shard && layout->shard < layout->data
-	                                          ? "HYBRID_SHARD"
-	                                          : "FULL_SHARD"
+	        layout->zero_stage == 3 ? is_hybrid(layout) ? "HYBRID_SHARD" : "FULL_SHARD"
 	                                : "SHARD_GRAD_OP");
 	fprintf(file, "  fsdp_offload_params: %s\n",
 	        layout->offload_parameters == VC_OFFLOAD_NONE ? "false" : "true");
@@ -348,7 +448,22 @@ bool emit_accelerate(struct emit_job *job, FILE *file)
 	if (!only_data_parallel(job)) {
 		return false;
 	}
+	if (is_hybrid(layout) &&
+	    (wants_deepspeed(job) || layout->zero_stage != 3 || layout->shard != job->node_gpus)) {
+		return refuse_hybrid(job);
+	}
+	if (is_pure(job) && wants_deepspeed(job)) {
+		job->refusal = "DeepSpeed keeps master weights in fp32 unless its own file says "
+		               "otherwise (--emit deepspeed, or training.mixed_precision: master)";
+		return false;
+	}
 	emit_heading(job, file);
+	if (is_pure(job)) {
+		emit_comment(file,
+		             "The script loads the model in %s; mixed precision would keep "
+		             "its weights in fp32",
+		             emit_torch_dtype(job));
+	}
 	emit_comment(file, "accelerate launch --config_file THIS_FILE TRAIN.py ...");
 	if (job->nodes > 1) {
 		emit_comment(file, "HEAD_NODE: the first node's name or address; machine_rank: 0 "
@@ -369,7 +484,8 @@ bool emit_accelerate(struct emit_job *job, FILE *file)
 	        "machine_rank: 0\n"
 	        "main_training_function: main\n"
 	        "use_cpu: false\n",
-	        emit_is_bf16(job)   ? "bf16"
+	        is_pure(job)        ? "no"
+	        : emit_is_bf16(job) ? "bf16"
 	        : emit_is_fp16(job) ? "fp16"
 	                            : "no",
 	        job->nodes, job->best->gpus);

@@ -40,6 +40,7 @@ JOBS = {
     "two nodes": TRAINING + ["--set", "parallelism={data: 16, zero_stage: 3}", "--max-gpus", "16"],
     "ddp": TRAINING + ["--set", "parallelism={data: 4}", "--set", "training.method=qlora",
                        "--quantization", "bnb-nf4"],
+    "pure": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 3}", "--set", "training.mixed_precision=none"],
 }
 
 
@@ -165,36 +166,63 @@ def check_torchrun():
     return len(JOBS)
 
 
+# Of a job: what the options have to come to. fp32 weights below autocast, frozen ones in 16 bits, all in 16 bits.
+EXPECTED = {
+    "one": {"dtype": "bfloat16", "bf16": True, "use_peft": True, "load_in_4bit": False, "fsdp": None},
+    "zero-1": {"dtype": "float32", "bf16": True, "use_peft": False, "fsdp": None},
+    "zero-2": {"dtype": "float32", "bf16": True, "fsdp": True},
+    "zero-3": {"dtype": "float32", "bf16": True, "fsdp": True},
+    "ddp": {"dtype": "bfloat16", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "use_bnb_nested_quant": False},
+    "pure": {"dtype": "bfloat16", "bf16": False, "fsdp": True},
+}
+
+
 def check_trainer():
+    """TRL's ModelConfig reads what TrainingArguments leaves, where it is installed; DeepSpeed's file is not there."""
     from transformers import HfArgumentParser, TrainingArguments
-    for options in JOBS.values():
+    readers = [TrainingArguments]
+    known = {"--max_length"}
+    try:
+        from trl import ModelConfig
+        readers.append(ModelConfig)
+    except ImportError:
+        known |= {"--model_name_or_path", "--dtype", "--attn_implementation", "--use_peft", "--lora_r",
+                  "--lora_target_modules", "--lora_modules_to_save", "--load_in_4bit", "--bnb_4bit_quant_type",
+                  "--use_bnb_nested_quant"}
+    for name, options in JOBS.items():
         words = words_of(command_of(emit("torchrun", options, SPEC)))
-        _, rest = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses(
-            words[words.index("TRAIN.py") + 1:] + ["--output_dir", "x", "--use_cpu", "True", "--bf16", "False",
-                                                   "--deepspeed", "", "--fsdp", ""],
+        *read, rest = HfArgumentParser(readers).parse_args_into_dataclasses(
+            words[words.index("TRAIN.py") + 1:] + ["--output_dir", "x", "--use_cpu", "True", "--deepspeed", ""],
             return_remaining_strings=True)
-        known = {"--model_name_or_path", "--max_length", "--use_peft", "--lora_r", "--lora_target_modules",
-                 "--lora_modules_to_save", "--load_in_4bit"}
         assert {word for word in rest if word.startswith("--")} <= known, rest
+        values = {key: value for part in read for key, value in vars(part).items()}
+        for key, value in EXPECTED.get(name, {}).items():
+            assert values.get(key, value) == value, (name, key, values[key])
+        if values["fsdp"]:
+            assert values["fsdp_config"]["reshard_after_forward"] == (name != "zero-2"), (name, values["fsdp_config"])
     return len(JOBS)
 
 
 def check_accelerate():
     from accelerate.commands.config.config_args import load_config_from_file
-    for options in JOBS.values():
+    for name, options in JOBS.items():
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             file.write(emit("accelerate", options, SPEC))
             file.flush()
             config = load_config_from_file(file.name)
-        assert config.num_processes >= 1 and config.mixed_precision == "bf16"
+        assert config.num_processes >= 1
+        assert config.mixed_precision == ("no" if name == "pure" else "bf16"), name
     return len(JOBS)
 
 
 def check_deepspeed():
+    from deepspeed.runtime.precision_config import get_bfloat16_config
     from deepspeed.runtime.zero.config import get_zero_config
     for name, options in JOBS.items():
         config = json.loads(emit("deepspeed", options, SPEC))
         assert get_zero_config(config).stage == config["zero_optimization"]["stage"], name
+        bf16 = get_bfloat16_config(config)
+        assert bf16.enabled and bf16.bf16_optimizer_states == (name == "pure"), name
         ranks = config["train_batch_size"] // config["train_micro_batch_size_per_gpu"]
         assert ranks // config["gradient_accumulation_steps"] >= 1
     return len(JOBS)
