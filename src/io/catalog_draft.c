@@ -2,6 +2,7 @@
  * prices. */
 #include "catalog_draft.h"
 #include "gpu_name.h"
+#include "name_set.h"
 #include "nearest.h"
 #include "platform.h"
 
@@ -63,6 +64,17 @@ struct vc_offer *vc_draft_add_offer(struct vc_catalog_draft *draft)
 	struct vc_offer *added = add(draft, &list);
 
 	draft->offers = items;
+	return added;
+}
+
+struct vc_offer *vc_draft_add_replaced(struct vc_catalog_draft *draft)
+{
+	void *items = draft->replaced;
+	const struct list list = { &items, &draft->replaced_count, &draft->replaced_room,
+		                   sizeof *draft->replaced };
+	struct vc_offer *added = add(draft, &list);
+
+	draft->replaced = items;
 	return added;
 }
 
@@ -178,9 +190,14 @@ static struct vc_catalog_gpu *gpu_of(struct vc_catalog_draft *draft, const char 
 static void refuse_gpu(struct vc_catalog_draft *draft, const struct vc_offer *offer)
 {
 	const struct vc_catalog all = { .gpus = draft->gpus, .count = draft->gpu_count };
-	const char *nearest = vc_catalog_nearest(&all, offer->gpu_id);
+	const char *nearest;
 	struct vc_place place = { offer->origin.file, offer->origin.line, offer->gpu_column };
 
+	if (draft->errors->count >= VC_MAX_ERRORS) {
+		vc_errors_add(draft->errors, &place, "gpu", "unknown"); /* counted only */
+		return;
+	}
+	nearest = vc_catalog_nearest(&all, offer->gpu_id);
 	if (vc_catalog_find(&all, offer->gpu_id, NULL, 0) > 1) {
 		vc_errors_add(draft->errors, &place, "gpu", "'%s' names several GPUs (one of them)",
 		              offer->gpu_id);
@@ -288,7 +305,7 @@ static void set_prices(struct vc_catalog_draft *draft, struct vc_catalog_gpu *gp
 	struct vc_price *prices;
 
 	for (size_t i = 0; i < draft->offer_count; i++) {
-		if (strcmp(draft->offers[i].gpu_id, gpu->gpu.id) == 0) {
+		if (draft->offers[i].gpu_id == gpu->gpu.id) { /* resolved: the very text */
 			consider(&best, &draft->offers[i]);
 		}
 	}
@@ -333,21 +350,57 @@ static void drop_hidden(struct vc_catalog_draft *draft)
 	draft->platform_count = kept;
 }
 
+/* Names that were looked up, by hash: a file of offers names the same few GPUs again and again. */
+enum {
+	MEMO = 256
+};
+struct memo {
+	const char *names[MEMO];
+	struct vc_catalog_gpu *gpus[MEMO];
+};
+
+/* The GPU that an offer names, whose id becomes the offer's own; NULL with a message. */
+static struct vc_catalog_gpu *resolve(struct vc_catalog_draft *draft, struct vc_offer *offer,
+                                      struct memo *memo)
+{
+	size_t at = vc_name_hash(offer->gpu_id, strlen(offer->gpu_id)) % MEMO;
+	struct vc_catalog_gpu *gpu;
+
+	if (!memo->names[at] || strcmp(memo->names[at], offer->gpu_id) != 0) {
+		memo->names[at] = offer->gpu_id;
+		memo->gpus[at] = gpu_of(draft, offer->gpu_id);
+	}
+	gpu = memo->gpus[at];
+	if (gpu) {
+		offer->gpu_id = gpu->gpu.id;
+	} else {
+		refuse_gpu(draft, offer);
+	}
+	return gpu;
+}
+
+/* Offers of GPUs that are left out go with them. */
 static void resolve_offers(struct vc_catalog_draft *draft)
 {
+	struct memo memo = { .names = { NULL } };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < draft->replaced_count; i++) {
+		(void)resolve(draft, &draft->replaced[i], &memo);
+	}
 	for (size_t i = 0; i < draft->offer_count; i++) {
 		struct vc_offer *offer = &draft->offers[i];
-		struct vc_catalog_gpu *gpu = gpu_of(draft, offer->gpu_id);
+		struct vc_catalog_gpu *gpu = resolve(draft, offer, &memo);
 
-		if (gpu) {
-			offer->gpu_id = gpu->gpu.id;
-			if (draft->is_users && offer->origin.file && ranks(offer)) {
-				gpu->documented = !gpu->unlisted;
-			}
-		} else {
-			refuse_gpu(draft, offer);
+		if (!gpu || gpu->hidden) {
+			continue;
 		}
+		if (draft->is_users && offer->origin.file && ranks(offer)) {
+			gpu->documented = !gpu->unlisted;
+		}
+		draft->offers[kept++] = *offer;
 	}
+	draft->offer_count = kept;
 }
 
 static void complete_gpus(struct vc_catalog_draft *draft, const char *currency)

@@ -15,6 +15,10 @@ struct vc_catalog_draft {
 	size_t gpu_count, gpu_room;
 	struct vc_offer *offers;
 	size_t offer_count, offer_room;
+	struct vc_offer
+	        *replaced; /* rows of files that a later file replaced: checked all the same */
+	size_t replaced_count, replaced_room;
+	struct vc_offer_index *index; /* of `offers`; NULL until a file of offers is read */
 	struct vc_platform *platforms;
 	size_t platform_count, platform_room;
 	const struct vc_criterion *criteria; /* VC_CRITERIA of them */
@@ -48,6 +52,7 @@ bool vc_draft_finish(struct vc_catalog_draft *draft, const char *currency,
 /* Room for one more; NULL when there is no memory. */
 struct vc_catalog_gpu *vc_draft_add_gpu(struct vc_catalog_draft *draft);
 struct vc_offer *vc_draft_add_offer(struct vc_catalog_draft *draft);
+struct vc_offer *vc_draft_add_replaced(struct vc_catalog_draft *draft);
 struct vc_platform *vc_draft_add_platform(struct vc_catalog_draft *draft);
 
 /* A copy in the draft's memory; "" when there is none. */

@@ -1,6 +1,7 @@
 /* Offers in CSV: a header that names the columns, then one instance type a row. */
 #include "catalog_draft.h"
 #include "csv.h"
+#include "name_set.h"
 #include "nearest.h"
 #include "quantity.h"
 
@@ -226,27 +227,113 @@ static void currency(struct reader *reader, char code[4])
 	memcpy(code, text, 4);
 }
 
+/* ---- Which offers there are, by cloud, region and instance ---- */
+
+enum {
+	BUCKETS = 65536
+};
+
+/* Numbers of offers, from 1; 0: none. */
+struct vc_offer_index {
+	uint32_t first[BUCKETS];
+	uint32_t *next; /* of the offer at this place; as much room as there is for offers */
+	size_t room;
+};
+
 static bool same_offer(const struct vc_offer *a, const struct vc_offer *b)
 {
 	return strcmp(a->cloud, b->cloud) == 0 && strcmp(a->region, b->region) == 0 &&
 	       strcmp(a->instance, b->instance) == 0;
 }
 
-static void put(struct vc_catalog_draft *draft, const struct vc_offer *offer)
+static uint32_t *bucket_of(struct vc_offer_index *index, const struct vc_offer *offer)
 {
-	struct vc_offer *to = NULL;
+	const char *const names[] = { offer->cloud, offer->region, offer->instance };
+	uint64_t value = 0;
 
-	for (size_t i = 0; i < draft->offer_count && !to; i++) {
-		if (same_offer(&draft->offers[i], offer)) {
-			to = &draft->offers[i];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		value = value * 31 + vc_name_hash(names[i], strlen(names[i]));
+	}
+	return &index->first[(value >> 32) % BUCKETS];
+}
+
+/* Puts draft->offers[i] in; false without memory. */
+static bool index_offer(struct vc_catalog_draft *draft, size_t i)
+{
+	struct vc_offer_index *index = draft->index;
+	uint32_t *bucket = bucket_of(index, &draft->offers[i]);
+
+	if (index->room < draft->offer_room) {
+		uint32_t *next =
+		        vc_arena_take(&draft->arena, draft->offer_room * sizeof *index->next);
+
+		if (!next) {
+			vc_draft_no_memory(draft);
+			return false;
+		}
+		if (index->room) {
+			memcpy(next, index->next, index->room * sizeof *next);
+		}
+		index->next = next;
+		index->room = draft->offer_room;
+	}
+	index->next[i] = *bucket;
+	*bucket = (uint32_t)i + 1;
+	return true;
+}
+
+static bool start_index(struct vc_catalog_draft *draft)
+{
+	bool good = true;
+
+	draft->index = vc_arena_take(&draft->arena, sizeof *draft->index);
+	if (!draft->index) {
+		vc_draft_no_memory(draft);
+		return false;
+	}
+	for (size_t i = 0; i < draft->offer_count && good; i++) {
+		good = index_offer(draft, i);
+	}
+	return good;
+}
+
+static struct vc_offer *find_offer(struct vc_catalog_draft *draft, const struct vc_offer *like)
+{
+	for (uint32_t at = *bucket_of(draft->index, like); at; at = draft->index->next[at - 1]) {
+		if (same_offer(&draft->offers[at - 1], like)) {
+			return &draft->offers[at - 1];
 		}
 	}
+	return NULL;
+}
+
+static void put(struct reader *reader, const struct vc_offer *offer)
+{
+	struct vc_catalog_draft *draft = reader->draft;
+	struct vc_offer *to = find_offer(draft, offer), *replaced = NULL;
+	struct vc_place place = place_of(reader, INSTANCE);
+
 	if (!to) {
 		to = vc_draft_add_offer(draft);
+		if (to) {
+			*to = *offer;
+			(void)index_offer(draft, draft->offer_count - 1);
+		}
+		return;
 	}
-	if (to) {
-		*to = *offer;
+	if (to->origin.file == reader->name) {
+		vc_errors_add(draft->errors, &place, columns[INSTANCE].name,
+		              "has the cloud, region and instance of line %u (each once in a file)",
+		              (unsigned)to->origin.line);
+		return;
 	}
+	if (to->origin.file) {
+		replaced = vc_draft_add_replaced(draft);
+	}
+	if (replaced) {
+		*replaced = *to;
+	}
+	*to = *offer;
 }
 
 static void read_row(struct reader *reader)
@@ -285,7 +372,7 @@ static void read_row(struct reader *reader)
 	offer.spot_micros = amount(reader, SPOT);
 	currency(reader, offer.currency);
 	if (reader->draft->errors->count == errors) {
-		put(reader->draft, &offer);
+		put(reader, &offer);
 	}
 }
 
@@ -298,6 +385,9 @@ void vc_draft_read_offers(struct vc_catalog_draft *draft, const struct vc_catalo
 	reader.name = vc_arena_text(&draft->arena, source->name, strlen(source->name));
 	if (!text || !reader.name) {
 		vc_draft_no_memory(draft);
+		return;
+	}
+	if (!draft->index && !start_index(draft)) {
 		return;
 	}
 	csv.at = text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);

@@ -61,7 +61,7 @@ static const cyaml_schema_field_t gpu_fields[] = {
 	CYAML_FIELD_STRING_PTR("id", CYAML_FLAG_POINTER, struct vc_gpu_row, id, 1, 64),
 	TEXT(name, struct vc_gpu_row),
 	CYAML_FIELD_SEQUENCE("aliases", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct vc_gpu_row,
-	                     aliases, &alias_value, 0, 32),
+	                     aliases, &alias_value, 0, 16),
 	TEXT(family, struct vc_gpu_row),
 	FLAG(documented, struct vc_gpu_row),
 	CHOICE(vendor, struct vc_gpu_row, vendors),
@@ -191,7 +191,7 @@ static const cyaml_schema_value_t criterion_value = {
 	CYAML_FIELD_UINT("version", CYAML_FLAG_OPTIONAL, struct vc_catalog_file, version),         \
 	        TEXT(as_of, struct vc_catalog_file),                                               \
 	        LIST(sources, struct vc_catalog_file, &source_value, 1000),                        \
-	        LIST(gpus, struct vc_catalog_file, &gpu_value, 1000),                              \
+	        LIST(gpus, struct vc_catalog_file, &gpu_value, 500),                               \
 	        LIST(platforms, struct vc_catalog_file, &platform_value, 64)
 
 static const cyaml_schema_field_t users_fields[] = {

@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 
-/* FNV-1a, 64 bits (www.isthe.com/chongo/tech/comp/fnv), and 1 in place of 0. */
-static uint64_t hash(const char *name, size_t length)
+uint64_t vc_name_hash(const char *name, size_t length)
 {
 	uint64_t value = 14695981039346656037u;
 
@@ -45,7 +44,7 @@ static bool grow(struct vc_name_set *set)
 
 enum vc_name_added vc_name_set_add(struct vc_name_set *set, const char *name, size_t length)
 {
-	uint64_t value = hash(name, length);
+	uint64_t value = vc_name_hash(name, length);
 	uint64_t *slot;
 
 	if (set->count * 2 >= set->room && !grow(set)) {

@@ -18,6 +18,9 @@ enum vc_name_added {
 	VC_NAME_NO_MEMORY
 };
 
+/* FNV-1a, 64 bits (www.isthe.com/chongo/tech/comp/fnv); never 0. */
+uint64_t vc_name_hash(const char *name, size_t length);
+
 enum vc_name_added vc_name_set_add(struct vc_name_set *set, const char *name, size_t length);
 void vc_name_set_drop(struct vc_name_set *set);
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char too_large[] = "is too large (a spec of at most 4 MiB is expected)";
+static const char too_large[] = "is too large (at most 4 MiB is expected)";
 
 static enum vc_status refuse(struct vc_error_list *errors, const char *file, enum vc_status status,
                              const char *what)

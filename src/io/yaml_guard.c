@@ -364,11 +364,16 @@ static void take_value(struct walk *walk, const yaml_event_t *event)
 	} else if (frame) {
 		value = frame->value->sequence.entry;
 		walk->path[frame->path_length] = '\0';
-		descend(walk, NULL, frame->entries++);
-		if (frame->entries > frame->value->sequence.max) {
-			stop(walk, event->start_mark, "has too many entries");
+		if (frame->entries == frame->value->sequence.max) {
+			struct vc_place place = place_of(walk, event->start_mark);
+
+			vc_errors_add(walk->errors, &place, walk->path,
+			              "has too many entries (at most %u are expected)",
+			              (unsigned)frame->value->sequence.max);
+			walk->stopped = true;
 			return;
 		}
+		descend(walk, NULL, frame->entries++);
 	}
 	if (value->type == CYAML_IGNORE) {
 		take_free(walk, event);

@@ -111,6 +111,6 @@ place=2:23
 run_all is_refused ""
 rm "$own/$broken"
 broken=broken.csv
-printf 'cloud,instance,gpu,on_demand\nlab,rack,lab-crad,1\n' >"$own/$broken"
-place=2:10
+printf 'cloud,instance,gpu,on_demand\nlab,box,lab-crad,1\n' >"$own/$broken"
+place=2:9
 run_all is_refused ""

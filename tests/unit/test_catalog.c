@@ -468,6 +468,54 @@ static void offers_are_added_and_replaced(void **state)
 	vc_catalog_close(&catalog);
 }
 
+/* What a later file says of an offer holds, wherever the files with GPUs lie between. */
+static void offers_of_several_files(void **state)
+{
+	static const char *const names[] = { "1.csv", "2.yaml", "3.csv" };
+	struct vc_error_list errors = { .count = 0 };
+	struct vc_catalog_options options = { .file_count = 3 };
+	const char *files[3];
+	char paths[3][256], text[60 * 64] = "cloud,instance,gpu,on_demand,kind\n";
+	struct vc_catalog catalog;
+	size_t length = strlen(text), before = vc_catalog_builtin.offer_count;
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		length += (size_t)snprintf(text + length, sizeof text - length,
+		                           "here,box%d,l4,%d,list\n", i, i + 1);
+	}
+	write_file(names[0], text);
+	write_file(names[1], "gpus: [{id: lab-card, memory_gb: 20, price_per_hour: 3},"
+	                     " {id: tpu-v5e, hidden: true}]\n");
+	write_file(names[2], "cloud,instance,gpu,on_demand\nhere,box7,lab-card,2\nhere,new,t4,5\n");
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(paths[i], sizeof paths[i], "%s", path_of(names[i]));
+		files[i] = paths[i];
+	}
+	options.files = files;
+	assert_int_equal(vc_catalog_open(&catalog, &options, &errors), VC_OK);
+	for (size_t i = 0; i < catalog.offer_count; i++) {
+		assert_string_not_equal(catalog.offers[i].gpu_id, "tpu-v5e");
+	}
+	for (size_t i = 0; i < vc_catalog_builtin.offer_count; i++) {
+		before -= strcmp(vc_catalog_builtin.offers[i].gpu_id, "tpu-v5e") == 0;
+	}
+	/* 60 of the first, the price of the second, one new of the third */
+	assert_int_equal(catalog.offer_count, before + 62);
+	assert_string_equal(named(&catalog, "lab-card")->gpu.price.origin,
+	                    strcat(strcpy(text, paths[1]), ":1"));
+	vc_catalog_close(&catalog);
+
+	/* a row is checked although a later one takes its place */
+	write_file(names[0], "cloud,instance,gpu,on_demand\nhere,box7,lab-crad,2\n");
+	assert_int_not_equal(vc_catalog_open(&catalog, &options, &errors), VC_OK);
+	assert_int_equal(errors.count, 1);
+	assert_non_null(strstr(errors.errors[0].file, "1.csv"));
+	for (size_t i = 0; i < 3; i++) {
+		(void)unlink(paths[i]);
+	}
+}
+
 static void a_wished_currency_is_preferred(void **state)
 {
 	struct vc_catalog_options options = { .currency = "CNY" };
@@ -561,6 +609,8 @@ static void mistakes_are_named_at_their_place(void **state)
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,t4,-1\n", "on_demand",
 		  "not a positive number", 2, 8 },
 		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,t4,1,2\n", "", "more values", 2, 10 },
+		{ "b.csv", "cloud,instance,gpu,on_demand\nx,y,t4,1\nx,z,t4,1\nx,y,l4,1\n",
+		  "instance", "of line 2 (each once in a file)", 4, 3 },
 		{ "b.csv", "cloud,instance,gpu\n", "on_demand", "column is missing", 1, 1 },
 		{ "b.csv", "cloud,instance,gpu,on_demnd\n", "on_demnd", "did you mean on_demand", 1,
 		  20 },
@@ -619,6 +669,7 @@ int main(void)
 		cmocka_unit_test(keys_are_laid_over_the_built_in_ones),
 		cmocka_unit_test(what_a_users_file_names_is_shown),
 		cmocka_unit_test(offers_are_added_and_replaced),
+		cmocka_unit_test(offers_of_several_files),
 		cmocka_unit_test(a_wished_currency_is_preferred),
 		cmocka_unit_test(the_users_directory_is_read_in_byte_order),
 		cmocka_unit_test(without_files_nothing_is_built),

@@ -77,7 +77,7 @@ static void what_is_no_small_file_is_refused(void **state)
 {
 	(void)state;
 	make_file("large", "x", (off_t)1 << 30);
-	expect_refusal(in_folder("large"), "is too large (a spec of at most 4 MiB is expected)");
+	expect_refusal(in_folder("large"), "is too large (at most 4 MiB is expected)");
 	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
 	expect_refusal(in_folder("fifo"), "is not a file (a regular file, a folder, or - for "
 	                                  "standard input is expected)");

@@ -94,7 +94,7 @@ static void what_libcyaml_misreads_is_refused(void **state)
 	expect("items: [{name: 123456789}]",
 	       "f:1:16: items[0].name: is too long (at most 8 bytes are expected)\n");
 	expect("items: [{name: a}, {name: a}, {name: a}, {name: a}]",
-	       "f:1:42: has too many entries\n");
+	       "f:1:42: items: has too many entries (at most 3 are expected)\n");
 	expect("items: [{name: a},\n {}]", "f:2:2: items[1].name: is missing (it is required)\n");
 	expect("{}", "f:1:1: items: is missing (it is required)\n");
 	expect("items: [{name: x, count: 18446744073709551615, flag: true, kind: b}]", "");
