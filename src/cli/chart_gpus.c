@@ -4,6 +4,7 @@
 #include "format.h"
 #include "markup.h"
 #include "names.h"
+#include "origin.h"
 #include "plan_table.h"
 #include "print_text.h"
 
@@ -167,13 +168,13 @@ static void name_row(const struct chart *chart, const struct vc_candidate *candi
 	};
 	const struct vc_price *price = &candidate->gpu->price;
 	char text[PLAN_TEXT], hour[64];
+	uint64_t all;
 
 	put_name(chart, candidate, y);
 	snprintf(text, sizeof text, "%s%s", signs[candidate->verdict],
 	         vc_verdict_name(candidate->verdict));
-	if (price->known && price->per_hour_micros <= UINT64_MAX / candidate->gpus) {
-		format_price(hour, sizeof hour, price->per_hour_micros * candidate->gpus,
-		             price->currency);
+	if (price_times(price, candidate->gpus, &all)) {
+		format_price(hour, sizeof hour, all, price->currency);
 		text_append(text, sizeof text, " · %s/h", hour);
 	}
 	chart_text(chart, "end", (struct chart_place){ 100, y + 12, 'e' }, text);

@@ -10,6 +10,15 @@ static const char *or_null(const char *text)
 	return text && *text ? text : NULL;
 }
 
+bool price_times(const struct vc_price *price, uint64_t gpus, uint64_t *micros)
+{
+	if (!price->known || (gpus && price->per_hour_micros > UINT64_MAX / gpus)) {
+		return false;
+	}
+	*micros = price->per_hour_micros * gpus;
+	return true;
+}
+
 /* A price that no cloud offers has its file and line in the offer's place. */
 void price_said_by(char *to, size_t size, const struct vc_price *price)
 {
@@ -22,13 +31,14 @@ void price_said_by(char *to, size_t size, const struct vc_price *price)
 void json_price(struct json_writer *json, const char *key, const struct vc_gpu *gpu, uint32_t gpus)
 {
 	const struct vc_price *price = &gpu->price;
+	uint64_t all;
 
-	if (!price->known || (gpus && price->per_hour_micros > UINT64_MAX / gpus)) {
+	if (!price_times(price, gpus, &all)) {
 		json_null(json, key);
 		return;
 	}
 	json_open(json, key, '{');
-	json_ratio(json, "per_hour", price->per_hour_micros * gpus, 1000000);
+	json_ratio(json, "per_hour", all, 1000000);
 	json_ratio(json, "per_gpu_hour", price->per_hour_micros, 1000000);
 	json_text(json, "currency", price->currency);
 	json_text(json, "offer", or_null(price->offer));

@@ -7,6 +7,10 @@
 
 #include "vramcalc/vramcalc.h"
 
+/* What so many GPUs cost an hour, in millionths; false where no price is known or 64 bits do not
+ * hold it. */
+bool price_times(const struct vc_price *price, uint64_t gpus, uint64_t *micros);
+
 /* Appends "aws g5.xlarge, 2026-07-20"; a file of the user's is named, "lab box, 2026-11-01,
  * prices.csv:2". */
 void price_said_by(char *to, size_t size, const struct vc_price *price);

@@ -137,16 +137,18 @@ static bool is_better(const struct pack *pack, const struct fleet *a, const stru
 {
 	const struct vc_price *x = &a->gpu->price, *y = &b->gpu->price;
 	bool by_price = pack->session.arguments->sort.index == VC_SORT_PRICE;
+	uint64_t p = 0, q = 0;
+	bool p_known = price_times(x, a->packing.gpus, &p);
+	bool q_known = price_times(y, b->packing.gpus, &q);
 
 	if (a->packing.unplaced != b->packing.unplaced) {
 		return a->packing.unplaced < b->packing.unplaced;
 	}
-	if (by_price && x->known != y->known) {
-		return x->known;
+	if (by_price && p_known != q_known) {
+		return p_known;
 	}
-	if (by_price && x->known && strcmp(x->currency, y->currency) == 0 &&
-	    x->per_hour_micros * a->packing.gpus != y->per_hour_micros * b->packing.gpus) {
-		return x->per_hour_micros * a->packing.gpus < y->per_hour_micros * b->packing.gpus;
+	if (by_price && strcmp(x->currency, y->currency) == 0 && p != q) {
+		return p < q;
 	}
 	return a->packing.gpus < b->packing.gpus;
 }
@@ -192,8 +194,10 @@ static bool try_all(struct pack *pack)
 	}
 	free(list.gpus);
 	if (tried && !pack->best.gpu) {
-		fprintf(stderr, "vramcalc pack: --mig: none of these GPUs has known MIG profiles "
-		                "(expected one such as a100-80gb-sxm)\n");
+		fprintf(stderr, "vramcalc pack: %s (expected one such as a100-80gb-sxm)\n",
+		        pack->session.arguments->mig
+		                ? "--mig: none of these GPUs has known MIG profiles"
+		                : "no GPU to pack onto");
 		return false;
 	}
 	return tried;
@@ -258,6 +262,7 @@ static void print_json(struct pack *pack)
 {
 	const struct fleet *fleet = &pack->best;
 	struct json_writer json = { .out = pack->out.file };
+	uint64_t price;
 
 	json_open(&json, NULL, '{');
 	json_text(&json, "schema", "vramcalc/pack/v1");
@@ -273,9 +278,8 @@ static void print_json(struct pack *pack)
 		}
 	}
 	json_close(&json, ']');
-	if (fleet->gpu->price.known) {
-		json_ratio(&json, "price_per_hour",
-		           fleet->gpu->price.per_hour_micros * fleet->packing.gpus, 1000000);
+	if (price_times(&fleet->gpu->price, fleet->packing.gpus, &price)) {
+		json_ratio(&json, "price_per_hour", price, 1000000);
 	} else {
 		json_null(&json, "price_per_hour");
 	}
@@ -332,13 +336,14 @@ static void print_summary(struct pack *pack)
 	const struct vc_price *price = &fleet->gpu->price;
 	size_t placed = pack->job_count - fleet->packing.unplaced;
 	char line[768] = "", together[64], apart[64];
+	uint64_t all, one_each;
 
 	text_append(line, sizeof line, "%zu %s on %u × %s", placed, placed == 1 ? "job" : "jobs",
 	            (unsigned)fleet->packing.gpus, fleet->gpu->name);
-	if (price->known && fleet->packing.gpus) {
-		format_price(together, sizeof together,
-		             price->per_hour_micros * fleet->packing.gpus, price->currency);
-		format_price(apart, sizeof apart, price->per_hour_micros * placed, price->currency);
+	if (fleet->packing.gpus && price_times(price, fleet->packing.gpus, &all) &&
+	    price_times(price, placed, &one_each)) {
+		format_price(together, sizeof together, all, price->currency);
+		format_price(apart, sizeof apart, one_each, price->currency);
 		text_append(line, sizeof line, ": %s an hour, where a GPU for each would be %s",
 		            together, apart);
 	}

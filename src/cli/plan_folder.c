@@ -1,6 +1,7 @@
 #include "plan_folder.h"
 
 #include "list.h"
+#include "origin.h"
 #include "report.h"
 #include "table.h"
 
@@ -103,9 +104,8 @@ static void get_price(const void *row, struct cell *cell)
 {
 	const struct plan_folder_row *r = row;
 
-	cell->known = r->gpu && r->gpu->price.known;
+	cell->known = r->gpu && price_times(&r->gpu->price, r->gpus, &cell->value);
 	if (cell->known) {
-		cell->value = r->gpu->price.per_hour_micros * r->gpus;
 		cell->text = r->gpu->price.currency;
 	}
 }

@@ -3,6 +3,7 @@
 #include "list.h"
 #include "names.h"
 #include "note.h"
+#include "origin.h"
 #include "print_text.h"
 #include "report.h"
 
@@ -388,8 +389,7 @@ static void get_price(const void *data, struct cell *cell)
 	const struct gpu_row *row = data;
 	const struct vc_price *price = price_of(row);
 
-	cell->known = price->known;
-	cell->value = price->per_hour_micros * row->candidate->gpus;
+	cell->known = price_times(price, row->candidate->gpus, &cell->value);
 	cell->text = price->currency;
 	cell->tone = row_tone(row);
 }

@@ -94,14 +94,12 @@ static void append_left(char *to, const struct vc_candidate *best, enum byte_uni
 	uint64_t left = (uint64_t)best->headroom_bytes;
 	uint64_t share = percent(left, best->have_bytes);
 	char idle[64], whole[64];
+	uint64_t all;
 
 	append_bytes(to, left, unit, ROUND_DOWN);
 	text_append(to, PLAN_TEXT, " (%" PRIu64 " %%) %s left%s", share, "are",
 	            best->gpus > 1 ? " on each" : "");
-	if (price->known && best->gpus <= 100000 &&
-	    price->per_hour_micros <= UINT64_MAX / 10000000) {
-		uint64_t all = price->per_hour_micros * best->gpus;
-
+	if (price_times(price, best->gpus, &all) && all <= UINT64_MAX / 100) {
 		format_price(idle, sizeof idle, all * share / 100, price->currency);
 		format_price(whole, sizeof whole, all, price->currency);
 		text_append(to, PLAN_TEXT, ", idle at %s of the %s an hour (", idle, whole);

@@ -25,6 +25,8 @@ struct vc_catalog_draft {
 	struct vc_error_list *errors;
 	size_t errors_before;
 	bool is_users; /* files are laid over a catalog: what they name is shown */
+	/* The id of the n-th way to partition a GPU, NULL past the last; NULL: any id will do. */
+	const char *(*mig_table)(size_t index);
 };
 
 /* A file's text; `name` stands in messages and in origins. */

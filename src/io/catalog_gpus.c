@@ -2,6 +2,7 @@
 #include "catalog_draft.h"
 #include "catalog_schema.h"
 #include "gpu_name.h"
+#include "nearest.h"
 #include "quantity.h"
 
 #include <stddef.h>
@@ -264,6 +265,27 @@ static void copy_price(struct reader *reader, const struct vc_gpu_row *row,
 	*added = offer;
 }
 
+static void check_mig_table(struct reader *reader, const char *id)
+{
+	const char *(*known)(size_t) = reader->draft->mig_table;
+	struct vc_nearest nearest = { .wanted = id ? id : "" };
+	char message[160];
+
+	if (!id || !known) {
+		return;
+	}
+	for (size_t i = 0; known(i); i++) {
+		if (strcmp(known(i), id) == 0) {
+			return;
+		}
+		vc_nearest_offer(&nearest, known(i));
+	}
+	snprintf(message, sizeof message, "unknown '%.40s' (%s%s, a way to partition a GPU)", id,
+	         nearest.best ? "did you mean " : "such as ",
+	         nearest.best ? nearest.best : known(0));
+	refuse(reader, "mig_table", message);
+}
+
 /* ---- What must hold of a whole entry ---- */
 
 static void check_entry(struct reader *reader, const struct vc_catalog_gpu *to)
@@ -297,16 +319,39 @@ static bool answers_to(const struct vc_catalog_gpu *entry, const char *name)
 	return false;
 }
 
+/* "local" and "local-0" are this machine's, a bare "A100" all of that family. */
+static const char *taken_by(const struct vc_catalog_gpu *other, const struct vc_catalog_gpu *mine,
+                            const char *name)
+{
+	if (answers_to(other, name)) {
+		return other->gpu.id;
+	}
+	return vc_names_equal(other->gpu.family, name) &&
+	                       !vc_names_equal(other->gpu.family, mine->gpu.family)
+	               ? "all GPUs of that family"
+	               : NULL;
+}
+
 static void check_name(struct reader *reader, const struct vc_catalog_gpu *mine, const char *name)
 {
 	const struct vc_catalog_draft *draft = reader->draft;
 	char message[240];
 
+	if (vc_names_equal(name, "")) {
+		refuse(reader, NULL, "a name without a letter or digit");
+		return;
+	}
+	if (strncmp(name, "local", 5) == 0 && strchr("-: ", name[5])) {
+		refuse(reader, NULL, "'local' names this machine's GPUs (a name of its own)");
+		return;
+	}
 	for (size_t i = 0; i < draft->gpu_count; i++) {
-		if (&draft->gpus[i] != mine && answers_to(&draft->gpus[i], name)) {
+		const char *other =
+		        &draft->gpus[i] == mine ? NULL : taken_by(&draft->gpus[i], mine, name);
+
+		if (other) {
 			snprintf(message, sizeof message,
-			         "'%s' already names %s (a name of its own)", name,
-			         draft->gpus[i].gpu.id);
+			         "'%s' already names %s (a name of its own)", name, other);
 			refuse(reader, NULL, message);
 			return;
 		}
@@ -374,6 +419,7 @@ static void read_row(struct reader *reader)
 	to->gpu.link = row->link ? *row->link : to->gpu.link;
 	to->gpu.mig_capable = *to->mig_table != 0;
 	to->gpu.unified_memory = strcmp(to->form, "soc") == 0;
+	check_mig_table(reader, row->mig_table);
 	copy_price(reader, row, to);
 	check_entry(reader, to);
 	check_name(reader, to, to->gpu.id);

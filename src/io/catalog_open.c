@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 enum {
 	MAX_FILES = 256,
@@ -19,11 +21,18 @@ struct found {
 	size_t count;
 };
 
+/* In whatever case, as some systems write them. */
 static bool ends_in(const char *name, const char *ending)
 {
 	size_t length = strlen(name), tail = strlen(ending);
 
-	return length > tail && strcmp(name + length - tail, ending) == 0;
+	return length > tail && strcasecmp(name + length - tail, ending) == 0;
+}
+
+static bool is_catalog(const char *name)
+{
+	return *name != '.' && (ends_in(name, ".yaml") || ends_in(name, ".yml") ||
+	                        ends_in(name, ".json") || ends_in(name, ".csv"));
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -46,31 +55,60 @@ static bool user_directory(char path[PATH_ROOM])
 	return length > 0 && length < PATH_ROOM;
 }
 
-static bool find_files(struct found *found)
+static void refuse_folder(struct vc_error_list *errors, const char *directory, const char *message)
 {
+	vc_errors_add(errors, &(struct vc_place){ .file = directory }, "", "%s", message);
+}
+
+/* A folder that is not there holds nothing; one that is there is read or refused. */
+static DIR *open_folder(const char *directory, struct vc_error_list *errors)
+{
+	DIR *folder = opendir(directory);
+	struct stat status;
+
+	if (!folder && lstat(directory, &status) == 0) {
+		refuse_folder(errors, directory,
+		              "cannot be read (a folder of catalog files is expected)");
+	}
+	return folder;
+}
+
+static void take_name(struct found *found, const char *directory, const char *name,
+                      struct vc_error_list *errors)
+{
+	size_t room = strlen(directory) + strlen(name) + 2;
+	char *path;
+
+	if (found->count == MAX_FILES) {
+		refuse_folder(errors, directory, "holds too many catalog files (at most 256)");
+		return;
+	}
+	path = malloc(room);
+	if (!path) {
+		refuse_folder(errors, directory, "does not fit into memory");
+		return;
+	}
+	snprintf(path, room, "%s/%s", directory, name);
+	found->paths[found->count++] = path;
+}
+
+static void find_files(struct found *found, struct vc_error_list *errors)
+{
+	size_t before = errors->count;
 	char directory[PATH_ROOM];
 	const struct dirent *entry;
-	DIR *open_directory;
-	bool all = true;
+	DIR *folder = user_directory(directory) ? open_folder(directory, errors) : NULL;
 
-	if (!user_directory(directory) || !(open_directory = opendir(directory))) {
-		return true;
+	if (!folder) {
+		return;
 	}
-	while (all && (entry = readdir(open_directory))) {
-		size_t room = strlen(directory) + strlen(entry->d_name) + 2;
-		bool wanted = *entry->d_name != '.' &&
-		              (ends_in(entry->d_name, ".yaml") || ends_in(entry->d_name, ".csv"));
-		char *path = wanted && found->count < MAX_FILES ? malloc(room) : NULL;
-
-		if (path) {
-			snprintf(path, room, "%s/%s", directory, entry->d_name);
-			found->paths[found->count++] = path;
+	while (errors->count == before && (entry = readdir(folder))) {
+		if (is_catalog(entry->d_name)) {
+			take_name(found, directory, entry->d_name, errors);
 		}
-		all = path || !wanted;
 	}
-	(void)closedir(open_directory);
+	(void)closedir(folder);
 	qsort(found->paths, found->count, sizeof *found->paths, by_bytes);
-	return all;
 }
 
 static void refuse(struct vc_catalog_draft *draft, const char *path, struct vc_text_mark mark,
@@ -109,29 +147,38 @@ static bool other_currency(const char *currency)
 	return currency && *currency && strcmp(currency, "USD") != 0;
 }
 
+static const char *mig_table(size_t index)
+{
+	return index < vc_mig_table_count ? vc_mig_tables[index].id : NULL;
+}
+
 enum vc_status vc_catalog_open(struct vc_catalog *catalog, const struct vc_catalog_options *options,
                                struct vc_error_list *errors)
 {
 	static const struct vc_catalog_options none;
 	const struct vc_catalog_options *o = options ? options : &none;
 	struct found found = { .count = 0 };
+	size_t before = errors->count;
 	struct vc_catalog_draft draft;
 	bool good;
 
 	*catalog = vc_catalog_builtin;
-	good = o->no_user_files || find_files(&found);
-	if (good && found.count == 0 && o->file_count == 0 && !other_currency(o->currency)) {
+	if (!o->no_user_files) {
+		find_files(&found, errors);
+	}
+	if (errors->count == before && found.count == 0 && o->file_count == 0 &&
+	    !other_currency(o->currency)) {
 		return VC_OK;
 	}
-	if (vc_draft_start(&draft, &vc_catalog_builtin, errors) && good) {
+	if (vc_draft_start(&draft, &vc_catalog_builtin, errors)) {
+		draft.errors_before = before;
+		draft.mig_table = mig_table;
 		for (size_t i = 0; i < found.count; i++) {
 			read_one(&draft, found.paths[i]);
 		}
 		for (size_t i = 0; i < o->file_count; i++) {
 			read_one(&draft, o->files[i]);
 		}
-	} else {
-		vc_draft_no_memory(&draft);
 	}
 	for (size_t i = 0; i < found.count; i++) {
 		free(found.paths[i]);

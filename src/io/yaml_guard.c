@@ -258,7 +258,9 @@ static void take_scalar(struct walk *walk, const cyaml_schema_value_t *value,
 	if (!quoted && vc_yaml_is_null(text)) {
 		bool whole_file = walk->depth == 0 && !*walk->guard->path;
 
-		if (whole_file || !(value->flags & CYAML_FLAG_POINTER_NULL)) {
+		/* the flag has a plain pointer's bit too */
+		if (whole_file ||
+		    (value->flags & CYAML_FLAG_POINTER_NULL) != CYAML_FLAG_POINTER_NULL) {
 			refuse(walk, event->start_mark, empty);
 		}
 		return;

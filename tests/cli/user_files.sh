@@ -114,3 +114,30 @@ broken=broken.csv
 printf 'cloud,instance,gpu,on_demand\nlab,box,lab-crad,1\n' >"$own/$broken"
 place=2:9
 run_all is_refused ""
+rm "$own/$broken"
+
+# Every file with an ending of a catalog is read, in whatever case; others are not.
+printf 'gpus: [{id: second-card, memory_gb: 8}]\n' >"$own/more.yml"
+printf '{"gpus": [{"id": "third-card", "memory_gb": 8}]}\n' >"$own/more.json"
+printf 'cloud,instance,gpu,on_demand\nlab,last,third-card,1\n' >"$own/Z.CSV"
+printf 'nothing to read\n' >"$own/notes.txt"
+"$program" gpus second-card third-card --csv >"$scratch/output" 2>&1 || fail "other endings"
+holds ',lab last,' "other endings"
+
+# Nothing of the folder is left out in silence.
+i=0
+while [ $i -lt 256 ]; do
+	i=$((i + 1))
+	: >"$own/$i.csv"
+done
+"$program" gpus >"$scratch/output" 2>&1 && fail "more files than are read"
+holds "$own: holds too many catalog files (at most 256)" "more files than are read"
+rm -r "$own"
+: >"$own"
+"$program" gpus >"$scratch/output" 2>&1 && fail "a file for a folder"
+holds "$own: cannot be read" "a file for a folder"
+rm "$own"
+ln -s vramcalc "$own"
+"$program" gpus >"$scratch/output" 2>&1 && fail "a loop for a folder"
+rm "$own"
+"$program" gpus >"$scratch/output" 2>&1 || fail "no folder"

@@ -91,6 +91,20 @@ static void a_price_is_said_by_its_offer(void **state)
 	}
 }
 
+/* 3 x 2^63 is beyond 2^64; one of it is not. */
+static void a_sum_that_64_bits_do_not_hold_is_no_price(void **state)
+{
+	const struct vc_price dear = { .known = true, .per_hour_micros = UINT64_C(1) << 63 };
+	const struct vc_price none = { .known = false };
+	uint64_t micros;
+
+	(void)state;
+	assert_true(price_times(&dear, 1, &micros));
+	assert_u64(micros, UINT64_C(1) << 63);
+	assert_false(price_times(&dear, 3, &micros));
+	assert_false(price_times(&none, 1, &micros));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +112,7 @@ int main(void)
 		cmocka_unit_test(a_price_that_does_not_matter_is_left_out),
 		cmocka_unit_test(of_many_it_says_that_there_are_more),
 		cmocka_unit_test(a_price_is_said_by_its_offer),
+		cmocka_unit_test(a_sum_that_64_bits_do_not_hold_is_no_price),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

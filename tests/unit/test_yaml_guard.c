@@ -93,6 +93,8 @@ static void what_libcyaml_misreads_is_refused(void **state)
 	       "f:1:25: items[0].kind: unknown 'c' (one of a, b is expected)\n");
 	expect("items: [{name: 123456789}]",
 	       "f:1:16: items[0].name: is too long (at most 8 bytes are expected)\n");
+	expect("items: ~", "f:1:8: items: is empty (a value is expected)\n");
+	expect("items: [{name: }]", "f:1:16: items[0].name: is empty (a value is expected)\n");
 	expect("items: [{name: a}, {name: a}, {name: a}, {name: a}]",
 	       "f:1:42: items: has too many entries (at most 3 are expected)\n");
 	expect("items: [{name: a},\n {}]", "f:2:2: items[1].name: is missing (it is required)\n");
