@@ -150,6 +150,16 @@ static void get_origin(const void *row, struct cell *cell)
 	cell_text(cell, gpu_of(row)->origin);
 }
 
+static void get_sources(const void *row, struct cell *cell)
+{
+	cell_text(cell, vc_catalog_entry(gpu_of(row))->sources);
+}
+
+static void get_note(const void *row, struct cell *cell)
+{
+	cell_text(cell, vc_catalog_entry(gpu_of(row))->note);
+}
+
 static void get_verified(const void *row, struct cell *cell)
 {
 	cell_flag(cell, gpu_of(row)->verified);
@@ -219,6 +229,8 @@ static const struct column columns[] = {
 	{ .id = "mark", .heading = "", .use = COLUMN_PEOPLE, .priority = 13, .get = get_mark },
 	{ .id = "price.origin", .heading = "price from", .priority = 14, .get = get_price_origin },
 	{ .id = "origin", .heading = "from", .priority = 15, .get = get_origin },
+	{ .id = "sources", .heading = "sources", .use = COLUMN_DATA, .get = get_sources },
+	{ .id = "note", .heading = "note", .use = COLUMN_DATA, .get = get_note },
 };
 
 static bool choose(const struct arguments *arguments, const struct vc_catalog *catalog,

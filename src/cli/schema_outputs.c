@@ -336,6 +336,8 @@ static const struct schema_field gpus_fields[] = {
 	MUST_OR_NULL("gpus[].price", SCHEMA_OBJECT),
 	MUST("gpus[].verified", SCHEMA_FLAG),
 	MUST_OR_NULL("gpus[].origin", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].sources", SCHEMA_TEXT),
+	MUST_OR_NULL("gpus[].note", SCHEMA_TEXT),
 };
 
 static const struct schema_field models_fields[] = {

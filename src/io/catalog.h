@@ -56,6 +56,7 @@ struct vc_catalog_gpu {
 	uint32_t price_count;
 	uint32_t citation_count;
 	const struct vc_citation *citations;
+	const char *sources; /* the citations as one text, "memory: ...; link: ..." */
 	const char *form, *memory_type, *link_scope, *note; /* "" where there is none */
 	const char *mig_table; /* id in mig.yaml; "" where there is none */
 	uint32_t mig_instances, tdp_watts;

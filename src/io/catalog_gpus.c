@@ -196,6 +196,27 @@ static const char *resolve_source(const struct reader *reader, const char *key)
 	return key;
 }
 
+static const char *join_citations(struct reader *reader, const struct vc_catalog_gpu *entry)
+{
+	size_t room = 1, at = 0;
+	char *text;
+
+	for (uint32_t i = 0; i < entry->citation_count; i++) {
+		room += strlen(entry->citations[i].field) + strlen(entry->citations[i].source) +
+		        strlen(": ; ");
+	}
+	text = vc_arena_take(&reader->draft->arena, room);
+	if (!text) {
+		vc_draft_no_memory(reader->draft);
+		return "";
+	}
+	for (uint32_t i = 0; i < entry->citation_count; i++) {
+		at += (size_t)snprintf(text + at, room - at, "%s%s: %s", i ? "; " : "",
+		                       entry->citations[i].field, entry->citations[i].source);
+	}
+	return text;
+}
+
 static void copy_citations(struct reader *reader, const struct vc_gpu_row *row,
                            struct vc_catalog_gpu *to)
 {
@@ -231,6 +252,7 @@ static void copy_citations(struct reader *reader, const struct vc_gpu_row *row,
 			};
 		}
 	}
+	to->sources = join_citations(reader, to);
 }
 
 static void copy_price(struct reader *reader, const struct vc_gpu_row *row,
@@ -378,6 +400,7 @@ static struct vc_catalog_gpu *entry_for(struct reader *reader, const char *id)
 		entry->gpu.architecture = "";
 		entry->gpu.aliases = no_aliases;
 		entry->form = entry->memory_type = entry->link_scope = entry->note = "";
+		entry->sources = "";
 		entry->mig_table = "";
 		entry->devices_per_board = 1;
 	}

@@ -302,6 +302,36 @@ static void aws_prices_are_the_documents(void **state)
 	}
 }
 
+/* docs/market.md and docs/faq.md give these shares of the on-demand price, in percent. */
+static void spot_prices_lie_where_the_documents_say(void **state)
+{
+	static const struct {
+		const char *cloud;
+		double least, most;
+	} ranges[] = {
+		{ "aws", 11, 42 }, { "gcp", 39, 60 }, { "runpod", 49, 98 }, { "vast", 49, 98 }
+	};
+	size_t found = 0;
+
+	(void)state;
+	for (size_t i = 0; i < builtin->offer_count; i++) {
+		const struct vc_offer *offer = &builtin->offers[i];
+		double share = offer->on_demand_micros ? 100.0 * (double)offer->spot_micros /
+		                                                 (double)offer->on_demand_micros
+		                                       : 0;
+
+		for (size_t r = 0; share > 0 && r < sizeof ranges / sizeof *ranges; r++) {
+			if (strcmp(offer->cloud, ranges[r].cloud) == 0) {
+				/* to the whole percent */
+				assert_true(share > ranges[r].least - 0.5);
+				assert_true(share < ranges[r].most + 0.5);
+				found++;
+			}
+		}
+	}
+	assert_int_equal(found, 45); /* all that have both prices */
+}
+
 static void no_offer_is_cheaper_than_the_price(void **state)
 {
 	(void)state;
@@ -676,6 +706,7 @@ int main(void)
 		cmocka_unit_test(a_bare_family_names_all_sizes),
 		cmocka_unit_test(unknown_names_get_the_nearest),
 		cmocka_unit_test(aws_prices_are_the_documents),
+		cmocka_unit_test(spot_prices_lie_where_the_documents_say),
 		cmocka_unit_test(no_offer_is_cheaper_than_the_price),
 		cmocka_unit_test(keys_are_laid_over_the_built_in_ones),
 		cmocka_unit_test(what_a_users_file_names_is_shown),

@@ -132,6 +132,7 @@ static void put_gpu(FILE *out, size_t i, const struct vc_catalog_gpu *entry)
 	put_member(out, "memory_type", entry->memory_type);
 	put_member(out, "link_scope", entry->link_scope);
 	put_member(out, "note", entry->note);
+	put_member(out, "sources", entry->sources);
 	put_member(out, "mig_table", entry->mig_table);
 	put_number(out, "mig_instances", entry->mig_instances);
 	put_number(out, "tdp_watts", entry->tdp_watts);
