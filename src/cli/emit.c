@@ -61,6 +61,13 @@ const char *emit_torch_dtype(const struct emit_job *job)
 	}
 }
 
+bool emit_has_tokens(const struct emit_job *job)
+{
+	const struct vc_model *model = job->request->model;
+
+	return !vc_model_has_shape(model) || model->vocab_size > 0;
+}
+
 bool emit_is_bf16(const struct emit_job *job)
 {
 	return job->request->workload.precision == VC_DTYPE_BF16;
@@ -233,8 +240,38 @@ static void warn_of_detailed(const struct emit_job *job, FILE *file)
 	}
 }
 
+/* Models on the same GPUs that no option here speaks of. */
+static void tell_roles(const struct emit_job *job, FILE *file)
+{
+	const struct vc_role_request *roles = job->request->roles;
+	char list[128] = "";
+
+	for (int role = 0; roles && role < VC_ROLE_COUNT; role++) {
+		if (roles[role].given) {
+			text_append(list, sizeof list, "%s%s", *list ? ", " : "",
+			            vc_role_name((enum vc_role)role));
+		}
+	}
+	if (*list) {
+		emit_comment(file, "Planned on the same GPUs, for TRAIN.py to load: %s", list);
+	}
+}
+
+static void tell_training(const struct emit_job *job, FILE *file)
+{
+	bool megatron = job->request->engine.name == VC_ENGINE_MEGATRON;
+
+	emit_comment(file, "%s",
+	             megatron ? "TRAIN.py: Megatron-LM's pretrain_gpt.py or its kin; the model's "
+	                        "own options (--num-layers and so on) go beside these"
+	                      : "TRAIN.py: a script that takes the options of transformers' "
+	                        "TrainingArguments and TRL's ModelConfig");
+	tell_roles(job, file);
+}
+
 void emit_heading(const struct emit_job *job, FILE *file)
 {
+	bool training = job->request->workload.task == VC_TASK_TRAINING;
 	const struct vc_candidate *best = job->best;
 	char need[64], have[64], layout[128], where[320];
 
@@ -252,7 +289,8 @@ void emit_heading(const struct emit_job *job, FILE *file)
 	             where, need, have, job->slice ? "" : " on each",
 	             job->plan->request.method == VC_METHOD_RULE ? "rule" : "detailed");
 	warn_of_detailed(job, file);
-	if (strcmp(job->model, "MODEL") == 0) {
+	if (strcmp(job->model, "MODEL") == 0 &&
+	    !(training && job->request->engine.name == VC_ENGINE_MEGATRON)) {
 		emit_comment(file, "MODEL: %s",
 		             *job->model_is ? job->model_is
 		                            : "the path or the hub's id of the model");
@@ -260,15 +298,8 @@ void emit_heading(const struct emit_job *job, FILE *file)
 	for (size_t i = 0; i < job->note_count; i++) {
 		emit_comment(file, "%s", job->notes[i]);
 	}
-	if (job->request->workload.task == VC_TASK_TRAINING) {
-		emit_comment(file, "%s",
-		             job->request->engine.name == VC_ENGINE_MEGATRON
-		                     ? "TRAIN.py: Megatron-LM's pretrain_gpt.py or its kin; "
-		                       "the model's own options (--num-layers and so on) go "
-		                       "beside these"
-		                     : "TRAIN.py: a script that takes the options of "
-		                       "transformers' TrainingArguments and TRL's "
-		                       "ModelConfig");
+	if (training) {
+		tell_training(job, file);
 	}
 }
 

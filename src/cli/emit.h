@@ -39,6 +39,9 @@ struct emit_job {
 /* "float16" as PyTorch calls it; NULL where weights are not computed in. */
 const char *emit_torch_dtype(const struct emit_job *job);
 
+/* False for a model of images alone. */
+bool emit_has_tokens(const struct emit_job *job);
+
 /* Whether training computes in 16 bits, and which. */
 bool emit_is_bf16(const struct emit_job *job);
 bool emit_is_fp16(const struct emit_job *job);

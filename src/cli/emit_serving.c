@@ -43,6 +43,16 @@ static const char *online_quantization(const struct emit_job *job)
 	return NULL;
 }
 
+/* Left to the engine where the spec leaves it out: 16 bits all the same, and the checkpoint's own
+ * bf16 where fp16 would not do. */
+static const char *stated_dtype(const struct emit_job *job)
+{
+	return vc_spec_gives(job->plan->spec, "workload.precision") ||
+	                       job->request->workload.precision != VC_DTYPE_FP16
+	               ? emit_torch_dtype(job)
+	               : NULL;
+}
+
 /*
  * A model that is known not to be quantized as planned, or not to be a GGUF file, is none to start;
  * one that a spec only names may be.
@@ -61,6 +71,15 @@ static void replace_model(struct emit_job *job, const char *kind, const char *fo
 	}
 }
 
+static bool refuse_tokenless(struct emit_job *job)
+{
+	if (emit_has_tokens(job)) {
+		return false;
+	}
+	job->refusal = "it serves models of text, and this one has no vocabulary";
+	return true;
+}
+
 /* Formats that neither engine loads, and those that it is to find in the checkpoint. */
 static bool settle_weights(struct emit_job *job)
 {
@@ -70,6 +89,9 @@ static bool settle_weights(struct emit_job *job)
 	             job->request->workload.precision != VC_DTYPE_FP8;
 	char format[64];
 
+	if (refuse_tokenless(job)) {
+		return false;
+	}
 	if (plain || quantizer == VC_QUANTIZER_PLAIN || quantizer == VC_QUANTIZER_HQQ) {
 		job->refusal = "it loads no weights of this format (expected workload.precision: "
 		               "fp32, fp16, bf16 or fp8, or a workload.quantization such as "
@@ -228,6 +250,23 @@ static void add_vllm_drafts(struct emit_job *job, struct words *words)
 	          engine->draft_params ? draft_model : "mtp", engine->speculative_tokens);
 }
 
+/* vllm/config/model.py, _FLOAT16_NOT_SUPPORTED_MODELS */
+static bool refuse_fp16(struct emit_job *job)
+{
+	static const char *const families[] = { "gemma2", "gemma3", "gemma3_text", "glm4" };
+
+	for (size_t i = 0;
+	     stated_dtype(job) && emit_is_fp16(job) && i < sizeof families / sizeof *families;
+	     i++) {
+		if (strcmp(job->request->model->family, families[i]) == 0) {
+			job->refusal = "it does not run this model in fp16 (workload.precision: "
+			               "bf16)";
+			return true;
+		}
+	}
+	return false;
+}
+
 static void note_plugin(struct emit_job *job)
 {
 	if (quantizer_of(job) == VC_QUANTIZER_BNB_4BIT ||
@@ -244,13 +283,13 @@ bool emit_vllm_words(struct emit_job *job, struct words *words)
 	const struct vc_engine_options *engine = &job->request->engine;
 	const struct vc_parallelism *layout = &job->best->layout;
 
-	if (!settle_weights(job) || !settle_drafts(job)) {
+	if (!settle_weights(job) || !settle_drafts(job) || refuse_fp16(job)) {
 		return false;
 	}
 	words_add(words, "vllm");
 	words_add(words, "serve");
 	words_add(words, "%s", job->model);
-	add_text(words, "--dtype", emit_torch_dtype(job));
+	add_text(words, "--dtype", stated_dtype(job));
 	add_text(words, "--quantization", online_quantization(job));
 	add_count(words, "--tensor-parallel-size", layout->tensor, 1);
 	add_count(words, "--pipeline-parallel-size", layout->pipeline, 1);
@@ -317,7 +356,7 @@ bool emit_sglang_words(struct emit_job *job, struct words *words)
 	words_add(words, "-m");
 	words_add(words, "sglang.launch_server");
 	add_text(words, "--model-path", job->model);
-	add_text(words, "--dtype", emit_torch_dtype(job));
+	add_text(words, "--dtype", stated_dtype(job));
 	add_text(words, "--quantization", quantization);
 	add_text(words, "--load-format",
 	         quantization && quantizer_of(job) == VC_QUANTIZER_BNB_4BIT ? quantization : NULL);
@@ -392,6 +431,9 @@ static bool settle_gguf(struct emit_job *job)
 	if (request->model->source == VC_SOURCE_GGUF) {
 		return true;
 	}
+	if (refuse_tokenless(job)) {
+		return false;
+	}
 	if (quantizer == VC_QUANTIZER_NONE
 	            ? !emit_torch_dtype(job)
 	            : quantizer != VC_QUANTIZER_GGUF && quantizer != VC_QUANTIZER_MXFP4 &&
@@ -445,10 +487,8 @@ bool emit_llamacpp_words(struct emit_job *job, struct words *words)
 	}
 	add_text(words, "--flash-attn",
 	         request->workload.attn_implementation == VC_ATTENTION_EAGER ? "off" : "on");
-	add_text(words, "--split-mode",
-	         job->best->gpus == 1           ? "none"
-	         : job->best->layout.tensor > 1 ? "row"
-	                                        : "layer");
+	/* by layers even where a layout says tensor: that is how the estimate deals them */
+	add_text(words, "--split-mode", job->best->gpus == 1 ? "none" : "layer");
 	return !words->full;
 }
 

@@ -251,7 +251,9 @@ static void add_trainer(const struct emit_job *job, struct words *words)
 	add_value(words, "--model_name_or_path", job->model);
 	add_number(words, "--per_device_train_batch_size", workload->batch_size);
 	add_number(words, "--gradient_accumulation_steps", training->gradient_accumulation);
-	add_number(words, "--max_length", workload->sequence_length);
+	if (emit_has_tokens(job)) {
+		add_number(words, "--max_length", workload->sequence_length);
+	}
 	add_precision(job, words);
 	if (workload->attn_implementation == VC_ATTENTION_EAGER) {
 		add_value(words, "--attn_implementation", "eager");
