@@ -56,7 +56,9 @@ static void get_free(const void *row, struct cell *cell)
 static void get_used(const void *row, struct cell *cell)
 {
 	cell_number(cell, gpu_of(row)->used_bytes);
-	cell->known = gpu_of(row)->total_bytes > 0;
+	/* of a GPU in slices it is the slices' sum; else it is not known where what is free is not
+	 */
+	cell->known = gpu_of(row)->total_bytes > 0 && (gpu_of(row)->usable || gpu_of(row)->mig);
 }
 
 static void get_processes(const void *row, struct cell *cell)

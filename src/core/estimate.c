@@ -54,7 +54,7 @@ static void note_model(const struct vc_model *model, struct vc_ledger *ledger)
 	ledger->high_bytes = sat_add(ledger->high_bytes, spread);
 	if (ledger->method == VC_METHOD_DETAILED) {
 		ledger->need_bytes = sat_add(ledger->need_bytes, spread);
-		ledger->recommended_bytes = ledger->need_bytes;
+		ledger->recommended_bytes = ledger->high_bytes;
 	}
 }
 

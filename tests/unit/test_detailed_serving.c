@@ -234,6 +234,29 @@ static void test_replicas(void **state)
 	}
 }
 
+/* docs/json.md: what is recommended is the high end, which an unknown family moves by a tenth of
+ * the weights, as it does what is needed. */
+static void test_an_unknown_family_widens_all_ends(void **state)
+{
+	struct vc_request request;
+	struct vc_ledger known;
+	uint64_t tenth;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_VLLM, &h100);
+	model.known_family = true;
+	estimate(&request);
+	known = ledger;
+	tenth = vc_ledger_component(&known, VC_COMPONENT_WEIGHTS) / 10;
+	assert_u64(known.recommended_bytes, known.high_bytes);
+	model.known_family = false;
+	estimate(&request);
+	assert_u64(ledger.need_bytes, known.need_bytes + tenth);
+	assert_u64(ledger.high_bytes, known.high_bytes + tenth);
+	assert_u64(ledger.recommended_bytes, ledger.high_bytes);
+}
+
 /* Sizes beyond 63 bits are an error, never a wrapped number. */
 static void test_overflow_is_an_error(void **state)
 {
@@ -267,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_tgi),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_replicas),
+		cmocka_unit_test(test_an_unknown_family_widens_all_ends),
 		cmocka_unit_test(test_overflow_is_an_error),
 	};
 
