@@ -140,7 +140,9 @@ static int attend(struct ggml_builder *b, const struct vc_mixer *mixer, const st
 static int prepare(struct ggml_builder *b, const struct vc_mixer *mixer, int x, struct shape shape,
                    bool query)
 {
-	bool rotary = b->positions >= 0 && !(b->family->rotary_in_windows && mixer->window == 0);
+	uint32_t skips = b->family->rotary_skips;
+	bool rotary = b->positions >= 0 && !(b->family->rotary_in_windows && mixer->window == 0) &&
+	              (skips == 0 || (b->at + 1) % skips != 0);
 
 	if (mixer->inner_norm_elements > 0 && !b->family->norm_all_heads) {
 		x = ggml_norm(b, x, shape);
@@ -200,21 +202,20 @@ static void fused_projections(struct ggml_builder *b, const struct vc_mixer *mix
 	qkv->keys = prepare(b, mixer, graph_view(&b->graph, qkv->k, all), qkv->k, false);
 }
 
-/* Undoes the values' rotation, applies the output gate. */
-static int finish(struct ggml_builder *b, const struct vc_mixer *mixer, const struct qkv *qkv,
-                  int x)
+int ggml_finish_attention(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
 {
 	struct graph *graph = &b->graph;
-	struct shape flat = shape_of(sat_mul(qkv->v_out, qkv->q.b), b->tokens, 1);
+	struct shape flat = shape_of(sat_mul(value_dim(mixer), mixer->heads), b->tokens, 1);
+	struct shape q = shape_of(mixer->head_dim, mixer->heads, b->tokens);
 
-	if (b->rotate_values >= 0 && (qkv->values >= 0 || qkv->reads_only)) {
+	if (b->rotate_values >= 0 && !(mixer->type == VC_MIXER_LATENT && b->run->latent_cache)) {
 		struct shape rows = shape_of(64, sat_mul(flat.a, flat.b) / 64, 1);
 
 		x = graph_view(graph, rows, x);
 		x = graph_view(graph, flat, graph_op(graph, rows, b->rotate_values, x));
 	}
 	if (mixer->gated && b->query_gate >= 0) {
-		int gate = graph_view(graph, qkv->q, b->query_gate);
+		int gate = graph_view(graph, q, b->query_gate);
 
 		gate = graph_op(graph, flat, gate, NO_NODE);
 		gate = graph_in_place(graph, flat, gate, NO_NODE);
@@ -240,7 +241,7 @@ int ggml_attention(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
 
 	if (mixer->fused_qkv) {
 		fused_projections(b, mixer, x, &qkv);
-		return finish(b, mixer, &qkv, attend(b, mixer, &qkv));
+		return attend(b, mixer, &qkv);
 	}
 	qkv.queries = project(b, mixer, x, qkv.q, true);
 	if (stores && !b->two_caches) {
@@ -252,7 +253,7 @@ int ggml_attention(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
 	if (stores && b->two_caches) {
 		qkv.values = project_values(b, mixer, x, qkv.v);
 	}
-	return finish(b, mixer, &qkv, attend(b, mixer, &qkv));
+	return attend(b, mixer, &qkv);
 }
 
 static int latent_queries(struct ggml_builder *b, const struct vc_mixer *mixer, int x,
@@ -300,7 +301,7 @@ static int expanded_latent(struct ggml_builder *b, const struct vc_mixer *mixer,
 	rotary = graph_op(graph, shape_of(rope, heads, t), rotary, NO_NODE);
 	qkv.keys = graph_op(graph, qkv.k, qkv.keys, rotary);
 	qkv.keys = rotate(b, qkv.keys, b->rotate_keys, qkv.k);
-	return finish(b, mixer, &qkv, attend(b, mixer, &qkv));
+	return attend(b, mixer, &qkv);
 }
 
 static int absorbed_latent(struct ggml_builder *b, const struct vc_mixer *mixer, int x)

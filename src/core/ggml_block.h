@@ -32,12 +32,16 @@ struct ggml_family {
 	bool norm_all_heads; /* queries and keys are normalized over all heads at once */
 	bool scales_embedding, scales_queries, caps_scores, caps_logits, scales_logits;
 	bool residual_first;    /* order of the last sum's operands */
-	bool scales_residual;   /* recurrent results are not reshaped before the sum */
+	bool residuals_first;   /* of both sums' */
+	bool plain_norms;       /* norms have no weights */
 	bool full_window;       /* llama.cpp keeps every token although the model has a window */
+	uint8_t rotary_skips;   /* every so many-th layer has no rotary positions; 0: all have */
+	bool learned_positions; /* added to the embedded tokens */
 	bool rotary_in_windows; /* layers without a window have no rotary positions */
 	bool normalizes_chosen; /* weights of the chosen experts sum to 1 */
 	bool softmax_chosen;    /* and are formed after the choice */
 	bool biases_choice;     /* a correction bias before the choice */
+	bool scales_chosen;     /* and a factor behind it */
 	bool mxfp4_experts;     /* experts are published in MXFP4 and stay in it */
 	bool expanded_latent;   /* public files hold whole keys and values, not latents */
 };
@@ -67,7 +71,7 @@ struct ggml_builder {
 	const struct ggml_run *run;
 	uint64_t hidden, tokens;
 	/* inputs of the device, NO_NODE where the graph has none */
-	int positions, outputs, state_ids, rotate_keys, rotate_values;
+	int positions, outputs, state_ids, other_ids, rotate_keys, rotate_values;
 	struct ggml_cache_inputs {
 		int keys, values, mask;
 		int wide_mask; /* what the mask is narrowed from, until that is done */
@@ -78,6 +82,7 @@ struct ggml_builder {
 	uint32_t order_count, at;
 	int query_gate; /* of the attention at hand */
 	int conv_state; /* of a later layer, read ahead */
+	int to_pick;    /* the last residual, where its rows are picked before the mixer ends */
 	bool first_layer;
 };
 
@@ -96,6 +101,8 @@ int ggml_rms_norm(struct ggml_builder *builder, int x, struct shape shape);
 void ggml_settle(struct ggml_builder *builder, bool behind_experts);
 
 int ggml_attention(struct ggml_builder *builder, const struct vc_mixer *mixer, int x);
+/* Undoes the values' rotation, applies the output gate: where the result is projected. */
+int ggml_finish_attention(struct ggml_builder *builder, const struct vc_mixer *mixer, int x);
 int ggml_latent(struct ggml_builder *builder, const struct vc_mixer *mixer, int x);
 /* State-space, linear attention, convolution. */
 int ggml_recurrent(struct ggml_builder *builder, const struct vc_mixer *mixer, int x);

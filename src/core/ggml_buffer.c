@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum {
-	ALIGNMENT = 128,       /* of CUDA's buffers, ggml-cuda.cu */
-	LONGEST_PATTERN = 16,  /* layers after which a pattern repeats */
-	FEWEST_REPEATS = 4,    /* below, all are laid out */
+	ALIGNMENT = 128,      /* of CUDA's buffers, ggml-cuda.cu */
+	LONGEST_PATTERN = 16, /* layers after which a pattern repeats */
+	FEWEST_REPEATS = 4,   /* below, all are laid out */
+	REPEATS_OF_EXPERTS = 6,
 	NODES_OF_A_LAYER = 400 /* more than any layer has */
 };
 
@@ -62,13 +63,33 @@ static bool has_experts(const struct vc_layer_kind *kind)
 static bool looks_ahead(const struct vc_layer_kind *kind)
 {
 	return kind->mixer_count > 0 &&
-	       (kind->mixers[0].type == VC_MIXER_MAMBA || kind->mixers[0].type == VC_MIXER_MAMBA2);
+	       (kind->mixers[0].type == VC_MIXER_MAMBA || kind->mixers[0].type == VC_MIXER_MAMBA2 ||
+	        kind->mixers[0].type == VC_MIXER_SHORT_CONV);
+}
+
+static bool any_kind(const struct ggml_builder *b, bool (*is)(const struct vc_layer_kind *))
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < b->stack->layers && !any; i++) {
+		any = is(&b->model->kinds[b->stack->pattern[i]]);
+	}
+	return any;
+}
+
+/* Of a batch's tokens those whose logits are asked for. */
+static int pick(struct ggml_builder *b, int x)
+{
+	return graph_op(&b->graph, shape_of(b->hidden, b->run->outputs, 1), x, b->outputs);
 }
 
 void ggml_settle(struct ggml_builder *b, bool behind_experts)
 {
 	uint32_t next = b->at + 1;
 
+	if (b->to_pick != NO_NODE && !behind_experts) {
+		b->to_pick = pick(b, b->to_pick);
+	}
 	if (b->conv_state >= 0 || (!behind_experts && has_experts(kind_at(b, b->at)))) {
 		return;
 	}
@@ -112,16 +133,22 @@ static uint32_t longest_repeat(const uint8_t *pattern, uint32_t left, uint32_t *
 
 /*
  * A block of layers that repeats gives the same peak however often it does, but for the place of
- * the residual, which alternates: an even number of repeats may be left out.
+ * the residual, which alternates: an even number of repeats may be left out. The holes that experts
+ * leave move on from layer to layer until they settle, those of states read ahead do not.
  */
 static void lay_out_order(struct ggml_builder *b)
 {
 	const uint8_t *pattern = b->stack->pattern;
 	uint32_t at = 0, layers = b->stack->layers, length;
+	uint32_t least = any_kind(b, has_experts) ? REPEATS_OF_EXPERTS : 2;
 
+	if (b->family->rotary_skips > 0 || any_kind(b, looks_ahead)) {
+		memcpy(b->order, pattern, layers);
+		b->order_count = at = layers;
+	}
 	while (at < layers) {
 		uint32_t count = longest_repeat(pattern + at, layers - at, &length);
-		uint32_t kept = count >= FEWEST_REPEATS ? 2 + count % 2 : count;
+		uint32_t kept = count >= least + 2 ? least + count % 2 : count;
 
 		memcpy(b->order + b->order_count, pattern + at, (size_t)kept * length);
 		b->order_count += kept * length;
@@ -171,14 +198,14 @@ static void attention_inputs(struct ggml_builder *b, const struct vc_mixer *atte
 	bool rotated = b->run->quantized_cache;
 	bool latent = attention->type == VC_MIXER_LATENT && b->run->latent_cache;
 
+	if (b->model->rotary_dim > 0 || b->model->rotary_tables > 0 ||
+	    attention->type == VC_MIXER_LATENT) {
+		b->positions = graph_op(graph, shape_of(b->tokens, 1, 1), NO_NODE, NO_NODE);
+	}
 	if (rotated && k % 64 == 0) {
 		uint64_t width = ggml_rotation_width(k);
 
 		b->rotate_keys = graph_op(graph, shape_of(width, width, 1), NO_NODE, NO_NODE);
-	}
-	if (b->model->rotary_dim > 0 || b->model->rotary_tables > 0 ||
-	    attention->type == VC_MIXER_LATENT) {
-		b->positions = graph_op(graph, shape_of(b->tokens, 1, 1), NO_NODE, NO_NODE);
 	}
 	if (rotated && v % 64 == 0 && !latent) {
 		b->rotate_values = graph_op(graph, shape_of(64, 64, 1), NO_NODE, NO_NODE);
@@ -194,12 +221,6 @@ static int sum(struct ggml_builder *b, int first, int second, uint64_t tokens)
 	return graph_in_place(&b->graph, shape_of(b->hidden, tokens, 1), first, second);
 }
 
-/* Of a batch's tokens those whose logits are asked for. */
-static int pick(struct ggml_builder *b, int x)
-{
-	return graph_op(&b->graph, shape_of(b->hidden, b->run->outputs, 1), x, b->outputs);
-}
-
 static int mix(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
 {
 	if (mixer->type == VC_MIXER_LATENT) {
@@ -212,8 +233,11 @@ static int project_out(struct ggml_builder *b, const struct vc_mixer *mixer, int
 {
 	struct shape shape = shape_of(b->hidden, b->tokens, 1);
 
+	if (attends(mixer)) {
+		x = ggml_finish_attention(b, mixer, x);
+	}
 	x = ggml_linear(b, x, shape, mixer->o_bias);
-	if (ggml_is_recurrent(mixer) && !b->family->scales_residual) {
+	if (ggml_is_recurrent(mixer) && mixer->type != VC_MIXER_MAMBA2) {
 		x = graph_view(&b->graph, shape, x);
 	}
 	return x;
@@ -286,6 +310,7 @@ static int sequential_layer(struct ggml_builder *b, const struct vc_layer_kind *
 	uint64_t tokens = last ? b->run->outputs : b->tokens;
 	int x = b->family->no_pre_norms ? residual : ggml_norm(b, residual, all);
 
+	b->to_pick = last && b->family->residuals_first ? residual : NO_NODE;
 	if (kind->mixer_count == 0) { /* a layer of its own for the feed-forward part */
 		x = ggml_feed_forward(b, &kind->ffns[0], x, b->tokens);
 	} else {
@@ -295,7 +320,12 @@ static int sequential_layer(struct ggml_builder *b, const struct vc_layer_kind *
 	if (b->family->post_norms) {
 		x = ggml_norm(b, x, shape_of(b->hidden, tokens, 1));
 	}
-	x = sum(b, x, last ? pick(b, residual) : residual, tokens);
+	if (b->to_pick != NO_NODE) { /* done on the way */
+		residual = b->to_pick;
+	} else if (last) {
+		residual = pick(b, residual);
+	}
+	x = b->family->residuals_first ? sum(b, residual, x, tokens) : sum(b, x, residual, tokens);
 	if (kind->mixer_count > 0 && kind->ffn_count > 0 && kind->ffns[0].type != VC_FFN_NONE) {
 		x = feed_forward_half(b, kind, x, tokens);
 	}
@@ -369,6 +399,13 @@ static void multiply_inputs(struct ggml_builder *b)
 	}
 }
 
+/* Which states this batch continues, and which it only moves. */
+static void state_inputs(struct ggml_builder *b)
+{
+	b->state_ids = graph_op(&b->graph, shape_of(1, 1, 1), NO_NODE, NO_NODE);
+	b->other_ids = graph_op(&b->graph, shape_of(0, 1, 1), NO_NODE, NO_NODE);
+}
+
 uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run *run)
 {
 	struct ggml_builder b = { .model = model,
@@ -379,13 +416,16 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 		                  .positions = NO_NODE,
 		                  .outputs = NO_NODE,
 		                  .state_ids = NO_NODE,
+		                  .other_ids = NO_NODE,
 		                  .rotate_keys = NO_NODE,
 		                  .rotate_values = NO_NODE,
 		                  .query_gate = NO_NODE,
 		                  .conv_state = NO_NODE,
+		                  .to_pick = NO_NODE,
 		                  .first_layer = true };
 	const struct vc_mixer *attention;
-	int x;
+	bool states_first;
+	int x, learned = NO_NODE;
 
 	for (uint32_t i = 0; i < model->stack_count; i++) {
 		if (model->stacks[i].role == VC_STACK_DECODER) {
@@ -396,9 +436,17 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 	b.two_caches = !b.family->full_window && find_mixer(model, b.stack, has_window);
 	lay_out_order(&b);
 	attention = find_mixer(model, b.stack, attends);
+	/* in the order in which nodes first read them */
+	states_first = looks_ahead(kind_at(&b, 0)) && !b.family->scales_embedding;
+	if (states_first) {
+		state_inputs(&b);
+	}
 	x = graph_op(&b.graph, shape_of(b.hidden, b.tokens, 1), NO_NODE, NO_NODE);
-	if (find_mixer(model, b.stack, ggml_is_recurrent)) {
-		b.state_ids = graph_op(&b.graph, shape_of(1, 1, 1), NO_NODE, NO_NODE);
+	if (b.family->learned_positions) { /* looked up in host memory, like the tokens */
+		learned = graph_op(&b.graph, shape_of(b.hidden, b.tokens, 1), NO_NODE, NO_NODE);
+	}
+	if (!states_first && find_mixer(model, b.stack, ggml_is_recurrent)) {
+		state_inputs(&b);
 	}
 	if (attention) {
 		attention_inputs(&b, attention);
@@ -409,6 +457,9 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 	multiply_inputs(&b);
 	if (b.family->scales_embedding) {
 		x = graph_in_place(&b.graph, shape_of(b.hidden, b.tokens, 1), x, NO_NODE);
+	}
+	if (learned != NO_NODE) {
+		x = sum(&b, x, learned, b.tokens);
 	}
 	x = layers(&b, x);
 	if (run->without_output) {

@@ -24,7 +24,7 @@ int ggml_norm(struct ggml_builder *b, int x, struct shape shape)
 		return ggml_rms_norm(b, x, shape);
 	}
 	x = graph_op(&b->graph, shape, x, NO_NODE);
-	return graph_in_place(&b->graph, shape, x, NO_NODE);
+	return b->family->plain_norms ? x : graph_in_place(&b->graph, shape, x, NO_NODE);
 }
 
 /* One operation over both since b5775 (pull 14158); before, each in place. */
@@ -107,6 +107,9 @@ static struct choice choose(struct ggml_builder *b, const struct vc_ffn *ffn, in
 		sum = graph_in_place(graph, sums, sum, NO_NODE);
 		choice.weights = graph_in_place(graph, few, choice.weights, sum);
 		choice.weights = graph_view(graph, rows, choice.weights);
+	}
+	if (b->family->scales_chosen) { /* of a view: not in place */
+		choice.weights = graph_in_place(graph, rows, choice.weights, NO_NODE);
 	}
 	return choice;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-	GRAPH_MAX_NODES = 2048,
+	GRAPH_MAX_NODES = 6144,
 	GRAPH_MAX_SOURCES = 6,
 	NO_NODE = -1
 };

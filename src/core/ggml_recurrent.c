@@ -35,7 +35,7 @@ static uint64_t conv_width(const struct ggml_builder *b, const struct vc_mixer *
  * copy of no bytes still takes part in the allocator's bookkeeping. */
 static void move_others(struct ggml_builder *b)
 {
-	graph_sink(&b->graph, graph_op(&b->graph, shape_of(0, 1, 1), b->state_ids, NO_NODE),
+	graph_sink(&b->graph, graph_op(&b->graph, shape_of(0, 1, 1), b->other_ids, NO_NODE),
 	           NO_NODE);
 }
 
@@ -88,6 +88,7 @@ static int scan(struct ggml_builder *b, const struct vc_mixer *mixer, int x, int
 
 	graph_also_reads(graph, result, b_c);
 	graph_also_reads(graph, result, b_c + 1);
+	graph_also_reads(graph, result, b->state_ids);
 	move_others(b);
 	graph_sink(graph,
 	           graph_view(graph, shape_of(mixer->inner_size, mixer->state_size, 1), result),
@@ -114,6 +115,12 @@ static int mamba(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
 	step = ggml_linear(b, step, wide, true);
 	b_c = graph_view(graph, shape_of(mixer->state_size, 1, t), low);
 	graph_view(graph, shape_of(mixer->state_size, 1, t), low);
+	if (mixer->inner_norm_elements > 0) { /* of step, input and output matrices */
+		int second = graph_op(graph, shape_of(mixer->state_size, 1, t), b_c, NO_NODE);
+
+		graph_op(graph, shape_of(mixer->state_size, 1, t), b_c + 1, NO_NODE);
+		b_c = second;
+	}
 	y = scan(b, mixer, seen, step, b_c);
 	gate = graph_view(graph, wide, both);
 	gate = graph_op(graph, wide, gate, NO_NODE);
@@ -219,6 +226,7 @@ static int short_conv(struct ggml_builder *b, const struct vc_mixer *mixer, int 
 	        graph_op(graph, wide, graph_view(graph, wide, all), graph_view(graph, wide, all));
 	int conv = conv_input(b, mixer, take_conv_state(b, mixer), gated);
 
+	ggml_settle(b, false);
 	conv = graph_op(graph, wide, conv, NO_NODE);
 	return graph_in_place(graph, wide, graph_view(graph, wide, all), conv);
 }
