@@ -219,12 +219,40 @@ static bool check_spec(struct gate *gate, const struct vc_spec *spec)
 	                    : check_limits(gate, spec, &request);
 }
 
+/* The first error, whose file the report names already. */
+static void tell_why(struct check_result *result, const struct vc_error_list *errors)
+{
+	struct vc_error first = errors->errors[0];
+	char text[VC_ERROR_TEXT];
+	bool elsewhere = strcmp(first.file, result->spec) != 0;
+
+	text_append(result->message, sizeof result->message, "cannot be checked: ");
+	if (errors->count == 0) {
+		text_append(result->message, sizeof result->message, "see standard error");
+		return;
+	}
+	if (!elsewhere && first.line > 0) {
+		text_append(result->message, sizeof result->message, "line %u: ", first.line);
+	}
+	if (!elsewhere) {
+		*first.file = '\0';
+		first.line = first.column = 0;
+	}
+	text_append(result->message, sizeof result->message, "%s", vc_error_format(&first, text));
+	if (errors->count > 1) {
+		text_append(result->message, sizeof result->message, "; %zu more",
+		            errors->count - 1);
+	}
+}
+
 static bool read_and_check(struct gate *gate, const char *name)
 {
 	struct check_result *result;
+	struct vc_error_list errors = { 0 };
 	struct vc_spec spec;
-	bool judged = session_read(&gate->session, name, &spec);
+	bool judged = session_read_spec(&gate->session, name, &spec, &errors);
 
+	report_errors(&errors);
 	if (judged) {
 		size_t first = gate->results.count;
 
@@ -239,8 +267,7 @@ static bool read_and_check(struct gate *gate, const char *name)
 	}
 	result = check_add(&gate->results, CHECK_INPUT, name);
 	if (result) {
-		snprintf(result->message, sizeof result->message,
-		         "cannot be checked: see standard error");
+		tell_why(result, &errors);
 		check_settle(&gate->results, result, false);
 	}
 	return false;

@@ -182,14 +182,21 @@ const struct vc_gpu *session_one_gpu(const struct session *session, const struct
 	return gpu;
 }
 
-bool session_read(const struct session *session, const char *source, struct vc_spec *spec)
+bool session_read_spec(const struct session *session, const char *source, struct vc_spec *spec,
+                       struct vc_error_list *errors)
 {
 	struct vc_spec_options options = { .overrides = session->arguments->settings.items,
 		                           .override_count = session->arguments->settings.count,
 		                           .offline = session->arguments->offline };
+
+	return vc_spec_read(source, &options, spec, errors) == VC_OK;
+}
+
+bool session_read(const struct session *session, const char *source, struct vc_spec *spec)
+{
 	struct vc_error_list errors = { 0 };
 
-	if (vc_spec_read(source, &options, spec, &errors) != VC_OK) {
+	if (!session_read_spec(session, source, spec, &errors)) {
 		report_errors(&errors);
 		return false;
 	}

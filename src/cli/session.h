@@ -30,7 +30,10 @@ bool session_choose(const struct session *session, const struct vc_spec *spec,
                     struct gpu_list *list);
 /* The one GPU that a question is about: --gpu or the spec's, which must name exactly one. */
 const struct vc_gpu *session_one_gpu(const struct session *session, const struct vc_spec *spec);
-/* Reads a spec with the command line's overrides. */
+/* Reads a spec with the command line's overrides; what is wrong with it goes to `errors`. */
+bool session_read_spec(const struct session *session, const char *source, struct vc_spec *spec,
+                       struct vc_error_list *errors);
+/* The same, with the errors on standard error. */
 bool session_read(const struct session *session, const char *source, struct vc_spec *spec);
 
 /* Puts the method, the rule's options and --calibration into a request. */
