@@ -61,6 +61,14 @@ const char *emit_torch_dtype(const struct emit_job *job)
 	}
 }
 
+const char *emit_revision(const struct emit_job *job)
+{
+	bool other = *job->hub.model && strcmp(job->hub.revision, "main") != 0 &&
+	             strcmp(job->model, "MODEL") != 0;
+
+	return other && *job->hub.revision != '-' ? job->hub.revision : NULL;
+}
+
 bool emit_has_tokens(const struct emit_job *job)
 {
 	const struct vc_model *model = job->request->model;
@@ -102,7 +110,7 @@ static void find_model(struct emit_job *job)
 	size_t length = strlen(source);
 	struct stat facts;
 
-	if (strncmp(source, "hf:", 3) == 0) {
+	if (strncmp(source, "hf:", 3) == 0 && vc_hub_name_parse(source, &job->hub)) {
 		source += 3;
 		length = strcspn(source, "@:");
 	} else if (ends_with(source, "/config.json")) {

@@ -5,6 +5,7 @@
 #ifndef VC_CLI_EMIT_H
 #define VC_CLI_EMIT_H
 
+#include "hub_cache.h"
 #include "plan.h"
 #include "words.h"
 
@@ -28,6 +29,7 @@ struct emit_job {
 	const struct vc_slice *slice;     /* of --mig; NULL: whole GPUs */
 	char model[512];          /* a path or a hub's id; "MODEL" where the spec names none */
 	char model_is[EMIT_NOTE]; /* what MODEL stands for */
+	struct vc_hub_name hub;   /* of "hf:..."; the rest is empty */
 	uint32_t nodes, node_gpus;
 	uint64_t sequences;
 	uint64_t host_bytes;               /* of memory in a node */
@@ -38,6 +40,9 @@ struct emit_job {
 
 /* "float16" as PyTorch calls it; NULL where weights are not computed in. */
 const char *emit_torch_dtype(const struct emit_job *job);
+
+/* The revision of the hub's model where it is not the main one; NULL. */
+const char *emit_revision(const struct emit_job *job);
 
 /* False for a model of images alone. */
 bool emit_has_tokens(const struct emit_job *job);

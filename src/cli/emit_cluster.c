@@ -204,6 +204,9 @@ static const char *image_of(const struct emit_job *job)
 	if (job->request->workload.task == VC_TASK_TRAINING) {
 		return "IMAGE";
 	}
+	if (job->best->gpu->vendor != VC_VENDOR_NVIDIA) {
+		return "IMAGE"; /* the engines' own images are for CUDA */
+	}
 	switch (job->request->engine.name) {
 	case VC_ENGINE_SGLANG:
 		return "lmsysorg/sglang:latest";
@@ -289,7 +292,7 @@ bool emit_kubernetes(struct emit_job *job, FILE *file)
 	emit_host_note(job, file);
 	if (strcmp(image_of(job), "IMAGE") == 0) {
 		emit_comment(file, "IMAGE: a container with %s",
-		             training ? "PyTorch and TRAIN.py" : "the engine");
+		             training ? "PyTorch and TRAIN.py" : "the engine for this GPU");
 	}
 	put_kind(file, name, training);
 	put_container(job, file, &words, resource);

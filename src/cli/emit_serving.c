@@ -60,9 +60,8 @@ static const char *stated_dtype(const struct emit_job *job)
 static void replace_model(struct emit_job *job, const char *kind, const char *format)
 {
 	const char *name = job->request->model->name;
-	bool read = strncmp(job->plan->spec->source, "hf:", 3) == 0;
 
-	if (read || strcmp(job->model, name) != 0) {
+	if (*job->hub.model || strcmp(job->model, name) != 0) {
 		(void)snprintf(job->model_is, sizeof job->model_is, "%s of %.100s %s", kind, name,
 		               format);
 		(void)snprintf(job->model, sizeof job->model, "MODEL");
@@ -289,6 +288,7 @@ bool emit_vllm_words(struct emit_job *job, struct words *words)
 	words_add(words, "vllm");
 	words_add(words, "serve");
 	words_add(words, "%s", job->model);
+	add_text(words, "--revision", emit_revision(job));
 	add_text(words, "--dtype", stated_dtype(job));
 	add_text(words, "--quantization", online_quantization(job));
 	add_count(words, "--tensor-parallel-size", layout->tensor, 1);
@@ -297,7 +297,10 @@ bool emit_vllm_words(struct emit_job *job, struct words *words)
 	if (layout->expert > 1) {
 		words_add(words, "--enable-expert-parallel");
 	}
-	add_text(words, "--distributed-executor-backend", job->nodes > 1 ? "ray" : NULL);
+	if (job->nodes > 1) {
+		add_text(words, "--distributed-executor-backend", "ray");
+		emit_note(job, "on the head of a Ray cluster of the %u nodes", job->nodes);
+	}
 	add_length(job, words, "--max-model-len", "VLLM_ALLOW_LONG_MAX_MODEL_LEN");
 	add_count(words, "--max-num-seqs", engine->max_num_seqs, 0);
 	add_count(words, "--max-num-batched-tokens", engine->max_num_batched_tokens, 0);
@@ -356,6 +359,7 @@ bool emit_sglang_words(struct emit_job *job, struct words *words)
 	words_add(words, "-m");
 	words_add(words, "sglang.launch_server");
 	add_text(words, "--model-path", job->model);
+	add_text(words, "--revision", emit_revision(job));
 	add_text(words, "--dtype", stated_dtype(job));
 	add_text(words, "--quantization", quantization);
 	add_text(words, "--load-format",
@@ -407,18 +411,18 @@ static const char *llamacpp_cache(enum vc_dtype dtype)
 	}
 }
 
-/* "hf:ORG/NAME:FILE" names the file as well. */
-static void add_llamacpp_model(const struct emit_job *job, struct words *words)
+static void add_llamacpp_model(struct emit_job *job, struct words *words)
 {
-	const char *source = job->plan->spec->source;
-	const char *file = strncmp(source, "hf:", 3) == 0 ? strchr(source + 3, ':') : NULL;
-
-	if (strncmp(source, "hf:", 3) != 0 || strcmp(job->model, "MODEL") == 0) {
+	if (!*job->hub.model || strcmp(job->model, "MODEL") == 0) {
 		add_text(words, "--model", job->model);
 		return;
 	}
 	add_text(words, "--hf-repo", job->model);
-	add_text(words, "--hf-file", file ? file + 1 : NULL);
+	add_text(words, "--hf-file", *job->hub.file ? job->hub.file : NULL);
+	if (emit_revision(job)) {
+		emit_note(job, "of the revision %.100s, which llama-server has no option for",
+		          emit_revision(job));
+	}
 }
 
 /* It reads GGUF files alone. */

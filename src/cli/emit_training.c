@@ -45,6 +45,20 @@ static const char *optimizer_name(const struct emit_job *job)
 	return optimizers[optimizer_of(job)];
 }
 
+static bool knows_optimizer(struct emit_job *job)
+{
+	if (!optimizer_name(job)) {
+		job->refusal = "the Trainer has no such optimizer (training.optimizer)";
+		return false;
+	}
+	return true;
+}
+
+static bool checkpointed(const struct emit_job *job)
+{
+	return job->request->training.gradient_checkpointing != VC_CHECKPOINTING_NONE;
+}
+
 static bool only_data_parallel(struct emit_job *job)
 {
 	const struct vc_parallelism *layout = &job->best->layout;
@@ -242,13 +256,17 @@ static void add_precision(const struct emit_job *job, struct words *words)
 	}
 }
 
-static void add_trainer(const struct emit_job *job, struct words *words)
+/* `checkpoints`: it is the Trainer that recomputes activations, not FSDP. */
+static bool add_trainer(struct emit_job *job, struct words *words, bool checkpoints)
 {
 	const struct vc_workload *workload = &job->request->workload;
 	const struct vc_training *training = &job->request->training;
 
 	words_add(words, "TRAIN.py");
 	add_value(words, "--model_name_or_path", job->model);
+	if (emit_revision(job)) {
+		add_value(words, "--model_revision", emit_revision(job));
+	}
 	add_number(words, "--per_device_train_batch_size", workload->batch_size);
 	add_number(words, "--gradient_accumulation_steps", training->gradient_accumulation);
 	if (emit_has_tokens(job)) {
@@ -259,7 +277,7 @@ static void add_trainer(const struct emit_job *job, struct words *words)
 		add_value(words, "--attn_implementation", "eager");
 	}
 	add_value(words, "--gradient_checkpointing",
-	          training->gradient_checkpointing == VC_CHECKPOINTING_NONE ? "False" : "True");
+	          checkpoints && checkpointed(job) ? "True" : "False");
 	add_value(words, "--optim", optimizer_name(job));
 	if (training->loss_implementation == VC_LOSS_FUSED) {
 		add_value(words, "--use_liger_kernel", "True");
@@ -270,6 +288,7 @@ static void add_trainer(const struct emit_job *job, struct words *words)
 	if (training->method != VC_TRAINING_FULL) {
 		add_lora(training, words);
 	}
+	return add_quantization(job, words);
 }
 
 static void add_megatron(const struct emit_job *job, struct words *words)
@@ -315,8 +334,7 @@ bool emit_torchrun_words(struct emit_job *job, struct words *words, const char *
 	if (!megatron && is_hybrid(&job->best->layout)) {
 		return refuse_hybrid(job);
 	}
-	if (!megatron && !optimizer_name(job)) {
-		job->refusal = "the Trainer has no such optimizer (training.optimizer)";
+	if (!megatron && !knows_optimizer(job)) {
 		return false;
 	}
 	add_processes(job, words, rendezvous);
@@ -324,8 +342,7 @@ bool emit_torchrun_words(struct emit_job *job, struct words *words, const char *
 		add_megatron(job, words);
 		return !words->full;
 	}
-	add_trainer(job, words);
-	if (!add_quantization(job, words)) {
+	if (!add_trainer(job, words, true)) {
 		return false;
 	}
 	add_sharding(job, words);
@@ -420,8 +437,7 @@ static void put_fsdp(const struct emit_job *job, FILE *file)
 	      "  fsdp_sync_module_states: true\n",
 	      file);
 	fprintf(file, "  fsdp_activation_checkpointing: %s\n",
-	        job->request->training.gradient_checkpointing == VC_CHECKPOINTING_NONE ? "false"
-	                                                                               : "true");
+	        checkpointed(job) ? "true" : "false");
 }
 
 static void put_deepspeed(const struct emit_job *job, FILE *file)
@@ -443,9 +459,21 @@ static void put_deepspeed(const struct emit_job *job, FILE *file)
 	        layout->zero_stage == 3 ? "true" : "false");
 }
 
+/* What the file is for. FSDP's own checkpointing and the Trainer's exclude each other. */
+static bool launch_words(struct emit_job *job, struct words *words)
+{
+	bool by_fsdp = job->best->layout.zero_stage > 0 && !wants_deepspeed(job);
+
+	words_add(words, "accelerate");
+	words_add(words, "launch");
+	add_value(words, "--config_file", "THIS_FILE");
+	return knows_optimizer(job) && add_trainer(job, words, !by_fsdp) && !words->full;
+}
+
 bool emit_accelerate(struct emit_job *job, FILE *file)
 {
 	const struct vc_parallelism *layout = &job->best->layout;
+	struct words words = { .count = 0 };
 
 	if (!only_data_parallel(job)) {
 		return false;
@@ -459,14 +487,11 @@ bool emit_accelerate(struct emit_job *job, FILE *file)
 		               "otherwise (--emit deepspeed, or training.mixed_precision: master)";
 		return false;
 	}
-	emit_heading(job, file);
-	if (is_pure(job)) {
-		emit_comment(file,
-		             "The script loads the model in %s; mixed precision would keep "
-		             "its weights in fp32",
-		             emit_torch_dtype(job));
+	if (!launch_words(job, &words)) {
+		return false;
 	}
-	emit_comment(file, "accelerate launch --config_file THIS_FILE TRAIN.py ...");
+	emit_heading(job, file);
+	words_print_shell(&words, file, "# ");
 	if (job->nodes > 1) {
 		emit_comment(file, "HEAD_NODE: the first node's name or address; machine_rank: 0 "
 		                   "on it, 1 on the second, and so on");

@@ -30,11 +30,12 @@ SPEC = {
     },
 }
 SERVED = {**SPEC, "workload": {"precision": "bf16", "concurrency": 4, "kv_cache_precision": "fp8"}}
+CHECKPOINTED = ["--gradient-checkpointing", "full"]
 JOBS = {
     "one": TRAINING + ["--set", "training.method=lora", "--set", "training.lora.modules_to_save=lm_head"],
     "zero-1": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 1}"],
     "zero-2": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 2}"],
-    "zero-3": TRAINING + ["--set", "parallelism={data: 8, zero_stage: 3}"],
+    "zero-3": TRAINING + CHECKPOINTED + ["--set", "parallelism={data: 8, zero_stage: 3}"],
     "offload": TRAINING
     + ["--set", "parallelism={data: 8, zero_stage: 3, offload: {optimizer: cpu, parameters: nvme}}"],
     "two nodes": TRAINING + ["--set", "parallelism={data: 16, zero_stage: 3}", "--max-gpus", "16"],
@@ -81,6 +82,22 @@ def check_sglang():
 
 def check_vllm():
     return servers.check_vllm(line_of)
+
+
+def check_hub():
+    """A revision of a hub's model that lies in this program's own cache."""
+    with servers.hub_cache("Org/model", "v2", "llama-3.1-8b") as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        for target, options, expected in (
+                ("vllm", [], ["vllm", "serve", "Org/model", "--revision", "v2"]),
+                ("sglang", [], ["sglang.launch_server", "--model-path", "Org/model", "--revision", "v2"]),
+                ("vllm", ["--quantization", "awq-int4-g128"], ["vllm", "serve", "MODEL", "--max-model-len"]),
+                ("torchrun", TRAINING, ["--model_name_or_path", "Org/model", "--model_revision", "v2"])):
+            words = words_of(command_of(emit(target, [*servers.BIG, "--offline", *options], "hf:Org/model@v2")))
+            start = words.index(expected[0])
+            assert words[start:start + len(expected)] == expected, words
+        del os.environ["XDG_CACHE_HOME"]
+    return 4
 
 
 def check_shell():
@@ -177,7 +194,7 @@ EXPECTED = {
 }
 
 
-def check_trainer():
+def read_trainer(words):
     """TRL's ModelConfig reads what TrainingArguments leaves, where it is installed; DeepSpeed's file is not there."""
     from transformers import HfArgumentParser, TrainingArguments
     readers = [TrainingArguments]
@@ -189,13 +206,16 @@ def check_trainer():
         known |= {"--model_name_or_path", "--dtype", "--attn_implementation", "--use_peft", "--lora_r",
                   "--lora_target_modules", "--lora_modules_to_save", "--load_in_4bit", "--bnb_4bit_quant_type",
                   "--use_bnb_nested_quant"}
+    *read, rest = HfArgumentParser(readers).parse_args_into_dataclasses(
+        words[words.index("TRAIN.py") + 1:] + ["--output_dir", "x", "--use_cpu", "True", "--deepspeed", ""],
+        return_remaining_strings=True)
+    assert {word for word in rest if word.startswith("--")} <= known, rest
+    return {key: value for part in read for key, value in vars(part).items()}
+
+
+def check_trainer():
     for name, options in JOBS.items():
-        words = words_of(command_of(emit("torchrun", options, SPEC)))
-        *read, rest = HfArgumentParser(readers).parse_args_into_dataclasses(
-            words[words.index("TRAIN.py") + 1:] + ["--output_dir", "x", "--use_cpu", "True", "--deepspeed", ""],
-            return_remaining_strings=True)
-        assert {word for word in rest if word.startswith("--")} <= known, rest
-        values = {key: value for part in read for key, value in vars(part).items()}
+        values = read_trainer(words_of(command_of(emit("torchrun", options, SPEC))))
         for key, value in EXPECTED.get(name, {}).items():
             assert values.get(key, value) == value, (name, key, values[key])
         if values["fsdp"]:
@@ -205,12 +225,21 @@ def check_trainer():
 
 def check_accelerate():
     from accelerate.commands.config.config_args import load_config_from_file
+    from accelerate.commands.launch import launch_command_parser
     for name, options in JOBS.items():
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-            file.write(emit("accelerate", options, SPEC))
+            text = emit("accelerate", options, SPEC)
+            file.write(text)
             file.flush()
             config = load_config_from_file(file.name)
         assert config.num_processes >= 1
+        words = words_of("\n".join(line[2:] for line in text.splitlines()[text.splitlines().index(
+            "# accelerate launch \\"):] if line.startswith("# ") and "HEAD_NODE" not in line))
+        launched = launch_command_parser().parse_args(words[2:])
+        assert launched.training_script == "TRAIN.py" and launched.config_file == "THIS_FILE", words
+        recomputed = getattr(config, "fsdp_config", None) or {}
+        values = read_trainer(["TRAIN.py", *launched.training_script_args])
+        assert not (recomputed.get("fsdp_activation_checkpointing") and values["gradient_checkpointing"]), name
         assert config.mixed_precision == ("no" if name == "pure" else "bf16"), name
     return len(JOBS)
 
@@ -238,8 +267,8 @@ def check_skypilot():
     return 1 + len(JOBS)
 
 
-CHECKS = (check_shell, check_slurm, check_llamacpp, check_yaml, check_kubernetes, check_torchrun, check_trainer,
-          check_accelerate, check_deepspeed, check_skypilot, check_vllm, check_sglang)
+CHECKS = (check_shell, check_hub, check_slurm, check_llamacpp, check_yaml, check_kubernetes, check_torchrun,
+          check_trainer, check_accelerate, check_deepspeed, check_skypilot, check_vllm, check_sglang)
 DISTRIBUTIONS = {"kubernetes": "kubernetes-validate", "torchrun": "torch", "trainer": "transformers"}
 
 

@@ -64,6 +64,20 @@ def folder_of(model):
         yield folder
 
 
+@contextlib.contextmanager
+def hub_cache(model, revision, config):
+    """This program's cache with one model of the hub: src/io/hub_cache.c."""
+    commit = "a" * 40
+    with tempfile.TemporaryDirectory() as cache:
+        folder = os.path.join(cache, "vramcalc", "hub", "huggingface.co", model.replace("/", "--"))
+        os.makedirs(os.path.join(folder, commit))
+        shutil.copy(os.path.join(CONFIGS, config + ".json"), os.path.join(folder, commit, "config.json"))
+        for name, text in ((f"ref-{revision}", commit), (f"{commit}/.whole", "")):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        yield cache
+
+
 def check_llamacpp(line_of):
     program = shutil.which("llama-server")
     if not program:
