@@ -188,7 +188,7 @@ const struct command command_table[] = {
 	  .least = 1,
 	  .most = ANY_NUMBER,
 	  .completion = COMPLETE_MODELS,
-	  .summary = "the gate for continuous integration: fail what does not fit or has grown",
+	  .summary = "fail what does not fit or has grown: the gate for CI",
 	  .description =
 	          "Holds each spec against the GPUs that --gpu or the spec names (all of "
 	          "them, one GPU of each unless --max-gpus or the spec allows more), against "
@@ -215,7 +215,7 @@ const struct command command_table[] = {
 	  .least = 1,
 	  .most = ANY_NUMBER,
 	  .completion = COMPLETE_MODELS,
-	  .summary = "put several jobs on the cheapest or the fewest GPUs or MIG slices",
+	  .summary = "put several jobs on the cheapest or fewest GPUs or MIG slices",
 	  .description =
 	          "Each SPEC is a job, SPEC:N is N of them. Jobs share GPUs as processes, or "
 	          "with --mig each gets an instance of its own, placed as the driver allows. "
@@ -333,7 +333,7 @@ const struct command command_table[] = {
 	  .bit = ON_PLATFORMS,
 	  .run = platforms_command,
 	  .operands = "",
-	  .summary = "compare rental platforms by the six criteria of a decision matrix",
+	  .summary = "compare rental platforms by six criteria of a decision matrix",
 	  .description =
 	          "Scores from 0 to 1 stand for documented facts; what is not known is left "
 	          "empty and leaves a weighted sum. Nothing is ranked without --weights, which "

@@ -122,7 +122,7 @@ void help_program(FILE *out)
 	}
 	print_examples(out, program_examples);
 	fprintf(out, "\nvramcalc COMMAND --help explains a command and its options.\n"
-	             "Exit status: 0 done, or it fits; 1 it does not fit; 2 wrong command line or "
+	             "Exit status: 0 done, or it fits; 1 it does not fit; 2 wrong command or "
 	             "input.\n");
 }
 

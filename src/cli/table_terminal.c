@@ -209,7 +209,9 @@ static struct libscols_table *build(const struct layout *l)
 			continue;
 		}
 		table_heading(l->out, &columns[i], heading, sizeof heading);
-		flags |= columns[i].may_be_cut ? SCOLS_FL_TRUNC : 0;
+		/* Where nothing helps, lines wrap; a text cut to nothing would tell less. */
+		flags |= columns[i].may_be_cut && least_width(l) <= l->out->width ? SCOLS_FL_TRUNC
+		                                                                  : 0;
 		column = scols_table_new_column(scols, heading, (double)l->width[i], flags);
 		if (column && l->out->color && *heading) {
 			scols_cell_set_color(scols_column_get_header(column), "bold");
@@ -250,6 +252,10 @@ static void put_rule(const struct layout *l)
 		if (l->shown[i] && l->table->columns[i].type != CELL_BAR) {
 			width += l->width[i] + (width ? 2 : 0);
 		}
+	}
+	/* where a text is cut, the table is as wide as the terminal */
+	if (l->out->terminal && least_width(l) <= l->out->width && width > l->out->width - INDENT) {
+		width = l->out->width - INDENT;
 	}
 	fprintf(l->out->file, "%*s", INDENT, "");
 	while (width--) {
