@@ -248,13 +248,20 @@ struct best {
 	uint32_t count;
 };
 
+/* A GPU's own price_per_hour, which has no cloud, before rows of what the user pays, before all
+ * others. */
+static int rank(const struct vc_offer *offer)
+{
+	return offer->kind != VC_OFFER_OWN ? 0 : *offer->cloud ? 1 : 2;
+}
+
+/* Among equals the cheaper one; of two price_per_hour the later file's holds. */
 static bool beats(const struct vc_offer *a, const struct vc_offer *b)
 {
-	if ((a->kind == VC_OFFER_OWN) != (b->kind == VC_OFFER_OWN)) {
-		return a->kind == VC_OFFER_OWN;
+	if (rank(a) != rank(b)) {
+		return rank(a) > rank(b);
 	}
-	/* Of two prices that the user sets the later one holds. */
-	return a->kind == VC_OFFER_OWN ? a > b : per_gpu(a) < per_gpu(b);
+	return rank(a) == 2 ? a > b : per_gpu(a) < per_gpu(b);
 }
 
 static void consider(struct best *best, const struct vc_offer *offer)

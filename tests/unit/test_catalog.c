@@ -546,6 +546,26 @@ static void offers_of_several_files(void **state)
 	}
 }
 
+static void what_the_user_pays_outranks_offers(void **state)
+{
+	struct vc_catalog catalog;
+	struct vc_error_list errors;
+
+	(void)state;
+	assert_int_equal(open_with("prices.csv",
+	                           "cloud,instance,gpu,gpus,on_demand,kind\n"
+	                           "here,rack,t4,4,40,own\n"
+	                           "here,bench,t4,1,9,own\n"
+	                           "here,desk,t4,1,11,own\n"
+	                           "there,cheap,t4,1,0.01,list\n",
+	                           &catalog, &errors),
+	                 VC_OK);
+	/* of what is paid the least: 40 / 4 = 10, 9, 11; the cheaper offer is another's */
+	assert_u64(named(&catalog, "T4")->gpu.price.per_hour_micros, 9000000);
+	assert_string_equal(named(&catalog, "T4")->gpu.price.offer, "here bench");
+	vc_catalog_close(&catalog);
+}
+
 static void a_wished_currency_is_preferred(void **state)
 {
 	struct vc_catalog_options options = { .currency = "CNY" };
@@ -712,6 +732,7 @@ int main(void)
 		cmocka_unit_test(what_a_users_file_names_is_shown),
 		cmocka_unit_test(offers_are_added_and_replaced),
 		cmocka_unit_test(offers_of_several_files),
+		cmocka_unit_test(what_the_user_pays_outranks_offers),
 		cmocka_unit_test(a_wished_currency_is_preferred),
 		cmocka_unit_test(the_users_directory_is_read_in_byte_order),
 		cmocka_unit_test(without_files_nothing_is_built),
