@@ -27,10 +27,21 @@ static const char *label(const struct check_result *result)
 	return result->gpu ? result->gpu : check_kind_name(result->kind);
 }
 
-void check_print_text(struct output *out, const struct check_results *results)
+/* What of the GPUs judged, and of prices that were asked about, is from files of the user's. */
+static void print_origins(struct output *out, const struct check_results *results)
 {
 	struct origin_note note = { .count = 0 };
 
+	for (size_t i = 0; i < results->count; i++) {
+		if (results->items[i].judged) {
+			origin_add(&note, results->items[i].judged, results->items[i].priced);
+		}
+	}
+	origin_print(out, &note);
+}
+
+void check_print_text(struct output *out, const struct check_results *results)
+{
 	for (size_t i = 0; i < results->count; i++) {
 		const struct check_result *result = &results->items[i];
 		char line[1536] = "";
@@ -41,12 +52,9 @@ void check_print_text(struct output *out, const struct check_results *results)
 		fprintf(out->file, "%s", result->pass ? "ok    " : "FAIL  ");
 		fputs(output_tone_off(out, result->pass ? TONE_GOOD : TONE_BAD), out->file);
 		output_paragraph(out, TONE_PLAIN, line + 6, 6);
-		if (result->judged) {
-			origin_add(&note, result->judged, result->priced);
-		}
 	}
 	fprintf(out->file, "%zu checked, %zu failed\n", results->count, results->failed);
-	origin_print(out, &note);
+	print_origins(out, results);
 }
 
 static void json_remedy(struct json_writer *json, const struct check_remedy *remedy)
@@ -125,6 +133,7 @@ void check_print_markdown(struct output *out, const struct check_results *result
 		markdown_cell(out->file, result->message);
 		fputs(" |\n", out->file);
 	}
+	print_origins(out, results);
 }
 
 /* ---- GitHub's workflow commands ---- */

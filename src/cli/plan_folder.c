@@ -139,6 +139,7 @@ void plan_folder_print(struct output *out, struct plan_folder *folder)
 		.column_count = sizeof columns / sizeof *columns,
 		.row_size = sizeof *folder->rows,
 	};
+	struct origin_note note = { .count = 0 };
 
 	if (folder->count == 0) {
 		return;
@@ -147,6 +148,12 @@ void plan_folder_print(struct output *out, struct plan_folder *folder)
 	table.rows = folder->rows;
 	table.row_count = folder->count;
 	table_print(out, &table);
+	for (size_t i = 0; i < folder->count; i++) {
+		if (folder->rows[i].gpu) {
+			origin_add(&note, folder->rows[i].gpu, true);
+		}
+	}
+	origin_print(out, &note);
 }
 
 bool plan_folder_fits(const struct plan_folder *folder)

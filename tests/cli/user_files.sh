@@ -5,6 +5,7 @@
 # shellcheck disable=SC2086 # a command is several words
 set -u
 program=$1
+files=$(dirname "$0")/../docs/files
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export XDG_CONFIG_HOME="$scratch" LC_ALL=C.UTF-8
@@ -31,6 +32,7 @@ solve@$scratch/job.yaml --gpu lab-card --for batch_size
 advise@$scratch/job.yaml --gpu lab-card
 pack@$scratch/job.yaml
 diagnose@$scratch/error.txt --spec $scratch/job.yaml --gpu lab-card
+verify@llama-3-8b $files/vllm-start.log --gpu lab-card
 gpus@lab-card
 offers@--gpu lab-card
 platforms@--weights memory=1"

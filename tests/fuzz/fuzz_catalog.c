@@ -8,6 +8,28 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What the files are laid over: small, so that many are tried. */
+static const char *const no_aliases[] = { NULL };
+static const struct vc_catalog_gpu gpus[] = {
+	{ .gpu = { .id = "t4",
+	           .name = "Tesla T4",
+	           .family = "T4",
+	           .architecture = "",
+	           .aliases = no_aliases,
+	           .memory_bytes = UINT64_C(16000000000) },
+	  .form = "",
+	  .memory_type = "",
+	  .link_scope = "",
+	  .note = "",
+	  .sources = "",
+	  .mig_table = "" },
+};
+static const struct vc_criterion criteria[VC_CRITERIA] = {
+	{ .id = "memory" },       { .id = "billing" },    { .id = "slicing" },
+	{ .id = "interconnect" }, { .id = "frameworks" }, { .id = "support" },
+};
+static const struct vc_catalog base = { .gpus = gpus, .count = 1, .criteria = criteria };
+
 /* Every string of the result is read to its end. */
 static size_t touch(const struct vc_catalog *catalog)
 {
@@ -20,6 +42,8 @@ static size_t touch(const struct vc_catalog *catalog)
 		total += strlen(gpu->id) + strlen(gpu->name) + strlen(gpu->family);
 		total += vc_catalog_find(catalog, gpu->id, &found, 1);
 		total += gpu->price.known ? strlen(gpu->price.offer) : 0;
+		total += gpu->origin ? strlen(gpu->origin) : 0;
+		total += strlen(catalog->gpus[i].sources);
 	}
 	for (size_t i = 0; i < catalog->platform_count; i++) {
 		const struct vc_platform *platform = &catalog->platforms[i];
@@ -40,10 +64,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct vc_error_list errors = { .count = 0 };
 	struct vc_catalog_text source = { .name = "fuzz", .length = size };
-	static const struct vc_criterion criteria[VC_CRITERIA] = {
-		{ .id = "memory" },       { .id = "billing" },    { .id = "slicing" },
-		{ .id = "interconnect" }, { .id = "frameworks" }, { .id = "support" },
-	};
 	struct vc_catalog_draft draft;
 	struct vc_text_mark mark;
 	struct vc_catalog catalog;
@@ -55,9 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = 0;
 	source.text = text;
-	if (!vc_text_problem(text, size, &mark) && vc_draft_start(&draft, NULL, &errors)) {
-		draft.criteria = criteria;
-		draft.is_users = true;
+	if (!vc_text_problem(text, size, &mark) && vc_draft_start(&draft, &base, &errors)) {
 		if (size && text[0] == 'c') {
 			vc_draft_read_offers(&draft, &source);
 		} else {
