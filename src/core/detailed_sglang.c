@@ -19,17 +19,26 @@ enum {
 	SLIDING_PPM = 800000 /* swa_full_tokens_ratio */
 };
 
-/* python/sglang/srt/server_args.py _handle_gpu_memory_settings (0.5): by the GPU's memory, the
+/* python/sglang/srt/server_args.py (_handle_gpu_memory_settings in 0.5): by the GPU's memory, the
  * tokens of a prefill chunk and the largest captured batch below and from tp 4 on. */
 struct size_defaults {
 	uint64_t below_mib; /* of GPU memory */
 	uint32_t chunk, batch, batch_tp4;
 };
 
-static const struct size_defaults size_defaults[] = {
+static const struct size_defaults size_defaults_0_5[] = {
 	{ 20 * 1024, 2048, 8, 8 },       { 35 * 1024, 2048, 24, 80 },
 	{ 60 * 1024, 4096, 32, 160 },    { 160 * 1024, 8192, 256, 512 },
 	{ UINT64_MAX, 16384, 512, 512 },
+};
+static const struct size_defaults size_defaults_0_4_8[] = {
+	{ 35 * 1024, 2048, 8, 80 },
+	{ 160 * 1024, 8192, 160, 160 },
+	{ UINT64_MAX, 16384, 160, 160 },
+};
+static const struct size_defaults size_defaults_0_4[] = {
+	{ 25000, 2048, 8, 80 },
+	{ UINT64_MAX, 8192, 160, 160 },
 };
 
 struct sglang {
@@ -40,12 +49,20 @@ struct sglang {
 	struct serving_parts parts;
 };
 
+static bool since(const struct sglang *sglang, uint32_t minor, uint32_t patch)
+{
+	return version_at_least(sglang->version, (struct vc_version){ 0, minor, patch });
+}
+
 static void choose_sizes(struct sglang *sglang)
 {
 	const struct vc_request *request = sglang->request;
-	const struct size_defaults *row = size_defaults;
+	const struct size_defaults *row;
 
 	sglang->version = engine_version(&request->engine);
+	row = since(sglang, 5, 0)   ? size_defaults_0_5
+	      : since(sglang, 4, 8) ? size_defaults_0_4_8
+	                            : size_defaults_0_4;
 	sglang->usable_bytes = device_usable_bytes(request->gpu);
 	sglang->memory_mib =
 	        (request->gpu->driver_bytes ? request->gpu->driver_bytes : sglang->usable_bytes) /
@@ -68,8 +85,8 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* 0.4: by classes of GPU, in GiB and eighths; p is the number of ranks. */
-static uint64_t reserved_mib_0_4(uint64_t memory_mib, uint64_t ranks)
+/* 0.4.8: by classes of GPU, in GiB and eighths; p is the number of ranks. */
+static uint64_t reserved_mib_0_4_8(uint64_t memory_mib, uint64_t ranks)
 {
 	if (memory_mib < 35 * 1024) {
 		return 2867 + ranks * 1024 / 10;
@@ -78,6 +95,31 @@ static uint64_t reserved_mib_0_4(uint64_t memory_mib, uint64_t ranks)
 		return 9728 + ranks * 512;
 	}
 	return memory_mib < 160 * 1024 ? 12288 + ranks * 512 : 32768;
+}
+
+/* Before: by the number of ranks; 0.4.6 and 0.4.7 keep a number of GiB free above 80, and 96 GiB.
+ */
+static uint64_t reserved_mib_0_4(const struct sglang *sglang, uint64_t ranks)
+{
+	uint64_t thousandths = ranks >= 16  ? 210
+	                       : ranks >= 8 ? 190
+	                       : ranks >= 4 ? 150
+	                       : ranks >= 2 ? 130
+	                                    : 120;
+	uint64_t memory = sglang->memory_mib, reserved = memory * thousandths / 1000;
+
+	if (!since(sglang, 4, 6) || memory <= 81920) {
+		return reserved;
+	}
+	if (!since(sglang, 4, 7)) {
+		return 13 * 1024;
+	}
+	if (memory > 180000) {
+		return memory * 210 / 1000;
+	}
+	reserved = memory * 120 / 1000;
+	return memory > 96 * 1024 ? max_u64(reserved - 48 * 1024 * 120 / 1000, 18 * 1024)
+	                          : reserved;
 }
 
 static const struct vc_stack *vision_tower(const struct vc_model *model)
@@ -101,7 +143,7 @@ static uint64_t tower_ppm(const struct sglang *sglang)
 	if (!tower) {
 		return MILLION;
 	}
-	if (!version_at_least(sglang->version, (struct vc_version){ 0, 5, 0 })) {
+	if (!since(sglang, 5, 0)) {
 		return 900000;
 	}
 	layers = strncmp(model->family, "qwen", 4) == 0 ? 24 : tower->layers;
@@ -123,8 +165,10 @@ static uint64_t static_ppm(const struct sglang *sglang)
 	if (given > 0) {
 		return given;
 	}
-	if (!version_at_least(sglang->version, (struct vc_version){ 0, 5, 0 })) {
-		reserved = reserved_mib_0_4(sglang->memory_mib, ranks);
+	if (!since(sglang, 4, 8)) {
+		reserved = reserved_mib_0_4(sglang, ranks);
+	} else if (!since(sglang, 5, 0)) {
+		reserved = reserved_mib_0_4_8(sglang->memory_mib, ranks);
 	} else {
 		reserved = sat_add(512 + sat_mul(max_u64(sglang->chunk, 2048), 3) / 2,
 		                   sat_add(sat_mul(sglang->batch, 2), sat_mul(ranks, 128)));
@@ -169,23 +213,22 @@ static void set_step(struct sglang *sglang)
 	vc_line_input(line, "workspace", workspace);
 }
 
-/* Decode graphs: 0.13 GiB for 64 layers and 36 sizes (0.5.19, H100); with tensor parallelism their
- * all-reduce buffers come along: 0.93 GiB for 40 layers and 13 sizes (tp 4, RTX 4090). */
+/* Decode graphs: 0.07 to 0.11 GiB of a few sizes, 0.13 for 64 layers and 36 sizes; with tensor
+ * parallelism all-reduce buffers come along: 0.93 GiB for 40 and for 64 layers at tp 4. */
 static void set_graphs(struct sglang *sglang)
 {
 	struct layer_range range = sglang->parts.weights.range;
 	uint64_t sizes = 3 + sglang->batch / 8;
 	uint64_t ranks = sglang->request->parallelism.tensor;
-
-	uint64_t buffers = sat_mul3(200, MIB, ranks > 1 ? ranks : 0);
+	uint64_t buffers = sat_add(90 * MIB, sat_mul3(200, MIB, ranks > 1 ? ranks : 0));
 	struct vc_line *line = &sglang->parts.graphs;
 
 	if (sglang->request->engine.enforce_eager) {
 		return;
 	}
-	serving_line(line, sat_add(sat_mul3(60000, range.end - range.begin, sizes), buffers),
+	serving_line(line, sat_add(sat_mul3(16000, range.end - range.begin, sizes), buffers),
 	             "graph × layers × sizes + buffers");
-	vc_line_input(line, "graph", 60000);
+	vc_line_input(line, "graph", 16000);
 	vc_line_input(line, "layers", range.end - range.begin);
 	vc_line_input(line, "sizes", sizes);
 	vc_line_input(line, "buffers", buffers);
@@ -205,7 +248,7 @@ static void set_budget(struct sglang *sglang)
 	parts->budget_ppm = (uint32_t)static_ppm(sglang);
 	parts->budget_bytes = sat_add(before / MILLION * parts->budget_ppm,
 	                              sat_add(outside, parts->activations.bytes));
-	parts->spread_ppm = 60000;
+	parts->spread_ppm = 70000;
 }
 
 /* mem_cache/swa_memory_pool.py, from 0.5: only these get a smaller pool for sliding layers. */
@@ -216,7 +259,7 @@ static bool has_sliding_pool(const struct sglang *sglang)
 
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
 		if (strncmp(family, families[i], strlen(families[i])) == 0) {
-			return version_at_least(sglang->version, (struct vc_version){ 0, 5, 0 });
+			return since(sglang, 5, 0);
 		}
 	}
 	return false;

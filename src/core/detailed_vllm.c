@@ -8,6 +8,7 @@
 #include "encoder_profile.h"
 #include "ledger.h"
 #include "sat.h"
+#include "version.h"
 #include "vllm.h"
 
 #include <string.h>
@@ -343,6 +344,27 @@ static void count_reserve_as_peak(struct vllm *vllm)
 	vllm->parts.reserve_bytes = 0;
 }
 
+/* layers/quantization/fp8.py: a 16-bit checkpoint that the engine itself is told to quantize is on
+ * the GPU whole before it shrinks; from 0.14 layer by layer (pull request 31914). */
+static void note_loading(const struct vllm *vllm, struct vc_ledger *ledger)
+{
+	const struct vc_quantization *scheme = vllm->request->workload.quantization;
+	struct vc_request plain = *vllm->request;
+	struct weight_traits traits = { .vocab_multiple = 64 };
+
+	if (!scheme || scheme->quantizer != VC_QUANTIZER_FP8 || scheme->group_size > 0 ||
+	    scheme->per_row || plain.model->quantization ||
+	    version_at_least(vllm->version, (struct vc_version){ 0, 14, 0 })) {
+		return;
+	}
+	plain.workload.quantization = NULL;
+	vc_ledger_note(
+	        ledger, "vllm-loading",
+	        "if the checkpoint itself is in 16 bits and vLLM quantizes it while loading, "
+	        "this version holds {0B} of weights first",
+	        (const uint64_t[3]){ serving_weights(&plain, &traits).allocated_bytes });
+}
+
 enum vc_status vc_estimate_vllm(const struct vc_request *request, struct vc_ledger *ledger,
                                 struct vc_error *error)
 {
@@ -356,6 +378,7 @@ enum vc_status vc_estimate_vllm(const struct vc_request *request, struct vc_ledg
 	        "profiled with a step of {0} token{0s} and {1} sequence{1s} (defaults of this "
 	        "version on this GPU where the spec leaves them out)",
 	        (const uint64_t[3]){ vllm.tokens, vllm.sequences, 0 });
+	note_loading(&vllm, ledger);
 	set_weights(&vllm);
 	set_cache(&vllm, &cache);
 	set_peak(&vllm);

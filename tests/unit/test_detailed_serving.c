@@ -62,6 +62,39 @@ static void test_sglang_defaults(void **state)
 	assert_true(ledger.serving.kv_bytes_available > newer);
 }
 
+static void assert_static_ppm(struct vc_request *request, uint32_t minor, uint32_t patch,
+                              uint64_t expected)
+{
+	request->engine.version = (struct vc_version){ 0, minor, patch };
+	estimate(request);
+	assert_u64(ledger.notes[ledger.note_count - 1].args[0], expected);
+}
+
+/* Before 0.4.8 the share goes by the ranks: 0.88, 0.87, 0.85, 0.81; 0.4.7 keeps 18 GiB of a GPU
+ * above 96 GiB. Logs name 0.88 (0.4.1, one H100) and 0.85 (0.4.3, four L4). */
+static void test_sglang_older_defaults(void **state)
+{
+	static const uint32_t ranks[] = { 1, 2, 4, 8 };
+	static const uint64_t shares[] = { 880000, 870000, 850000, 810000 };
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &llama_3_8b, "llama", 8192);
+	request = serving_request(&model, VC_ENGINE_SGLANG, &h100);
+	for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+		request.parallelism.tensor = ranks[i];
+		assert_static_ppm(&request, 4, 1, shares[i]);
+		assert_static_ppm(&request, 4, 7, shares[i]);
+	}
+	request.parallelism.tensor = 1;
+	assert_u64(ledger.notes[ledger.note_count - 1].args[1], 8192);
+	assert_u64(ledger.notes[ledger.note_count - 1].args[2], 160);
+	request.gpu = &rtx_4090;
+	assert_static_ppm(&request, 4, 1, 880000);
+	assert_u64(ledger.notes[ledger.note_count - 1].args[1], 2048);
+	assert_u64(ledger.notes[ledger.note_count - 1].args[2], 8);
+}
+
 /* 512 + 1.5 x 2048 + 2 x 80 + 128 x 64 MiB are more than the 8 GiB of the card. */
 static void test_sglang_leaves_nothing(void **state)
 {
@@ -282,6 +315,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_defaults),
+		cmocka_unit_test(test_sglang_older_defaults),
 		cmocka_unit_test(test_sglang_leaves_nothing),
 		cmocka_unit_test(test_sglang_states),
 		cmocka_unit_test(test_sglang_sliding_pool),
