@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "list.h"
 #include "names.h"
+#include "origin.h"
 #include "print_text.h"
 #include "report.h"
 
@@ -46,9 +47,16 @@ static const struct column columns[] = {
 	{ .id = "change_bytes", .heading = "change", .type = CELL_CHANGE, .get = get_change },
 };
 
-static void print_json(const struct output *out, const struct arguments *arguments,
+/* What is compared, and on which GPUs: NULL by the rule method. */
+struct question {
+	const struct arguments *arguments;
+	const struct vc_gpu *gpus[2];
+};
+
+static void print_json(const struct output *out, const struct question *question,
                        const struct change *change, const struct table *table)
 {
+	const struct arguments *arguments = question->arguments;
 	struct json_writer json = { .out = out->file };
 
 	json_open(&json, NULL, '{');
@@ -64,6 +72,13 @@ static void print_json(const struct output *out, const struct arguments *argumen
 		json_text(&json, "field", change->fields[i].name);
 		json_text(&json, "old", change->fields[i].old_value);
 		json_text(&json, "new", change->fields[i].new_value);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	json_open(&json, "gpus", '[');
+	for (size_t i = 0; i < 2 && question->gpus[i]; i++) {
+		json_open(&json, NULL, '{');
+		json_gpu(&json, "id", question->gpus[i], 1);
 		json_close(&json, '}');
 	}
 	json_close(&json, ']');
@@ -91,9 +106,9 @@ static void print_fields(struct output *out, const struct change *change)
 	}
 }
 
-static void print(struct output *out, const struct arguments *arguments,
-                  const struct change *change)
+static void print(struct output *out, const struct question *question, const struct change *change)
 {
+	struct origin_note note = { .count = 0 };
 	struct diff_row rows[VC_COMPONENT_COUNT + 1];
 	struct table table = { .id = "components",
 		               .columns = columns,
@@ -116,7 +131,7 @@ static void print(struct output *out, const struct arguments *arguments,
 	        (struct diff_row){ "total", change->old_bytes, change->new_bytes };
 	if (out->format == FORMAT_JSON) {
 		table.row_count--;
-		print_json(out, arguments, change, &table);
+		print_json(out, question, change, &table);
 		return;
 	}
 	out->decimals = format_decimals(change->new_bytes > change->old_bytes ? change->new_bytes
@@ -124,11 +139,16 @@ static void print(struct output *out, const struct arguments *arguments,
 	                                out->unit);
 	table_print(out, &table);
 	print_fields(out, change);
+	for (size_t i = 0; i < 2 && question->gpus[i]; i++) {
+		origin_add(&note, question->gpus[i], false);
+	}
+	origin_print(out, &note);
 }
 
 static enum exit_status compare(struct session *session, struct output *out,
                                 struct vc_spec specs[2])
 {
+	struct question question = { .arguments = session->arguments };
 	struct vc_error error = { 0 };
 	struct change change;
 
@@ -138,17 +158,18 @@ static enum exit_status compare(struct session *session, struct output *out,
 			return EXIT_WRONG_INPUT;
 		}
 		if (specs[i].request.method == VC_METHOD_DETAILED) {
-			specs[i].request.gpu = session_one_gpu(session, &specs[i]);
-			if (!specs[i].request.gpu) {
+			question.gpus[i] = session_one_gpu(session, &specs[i]);
+			if (!question.gpus[i]) {
 				return EXIT_WRONG_INPUT;
 			}
+			specs[i].request.gpu = question.gpus[i];
 		}
 	}
 	if (change_find(&specs[0].request, &specs[1].request, &change, &error) != VC_OK) {
 		session_refuse(&specs[1], &error);
 		return EXIT_WRONG_INPUT;
 	}
-	print(out, session->arguments, &change);
+	print(out, &question, &change);
 	return EXIT_FITS;
 }
 

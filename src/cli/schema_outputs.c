@@ -214,6 +214,8 @@ static const struct schema_field diff_fields[] = {
 	MUST("fields[].field", SCHEMA_TEXT),
 	MUST("fields[].old", SCHEMA_TEXT),
 	MUST("fields[].new", SCHEMA_TEXT),
+	MUST("gpus[].id", SCHEMA_TEXT),
+	ORIGIN("gpus[]."),
 };
 
 static const struct schema_field pack_fields[] = {

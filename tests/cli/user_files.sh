@@ -33,6 +33,7 @@ advise@$scratch/job.yaml --gpu lab-card
 pack@$scratch/job.yaml
 diagnose@$scratch/error.txt --spec $scratch/job.yaml --gpu lab-card
 verify@llama-3-8b $files/vllm-start.log --gpu lab-card
+diff@llama-2-7b llama-3-8b --method detailed --gpu lab-card
 gpus@lab-card
 offers@--gpu lab-card
 platforms@--weights memory=1"
