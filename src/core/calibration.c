@@ -155,6 +155,16 @@ static void note_range(const struct shift *all, uint64_t before, struct vc_ledge
 	        (const uint64_t[3]){ all->measurements, all->up, all->down });
 }
 
+/* The lines are those of the largest phase. */
+static void move_phases(struct vc_ledger *ledger, uint64_t before)
+{
+	for (uint32_t i = 0; i < ledger->phase_count; i++) {
+		if (ledger->phases[i].total_bytes == before) {
+			ledger->phases[i].total_bytes = total_of(ledger);
+		}
+	}
+}
+
 /* A share of the GPU holds what is inside: the GPU has to be larger by more than that. */
 static uint64_t need_of(const struct vc_request *request, const struct vc_ledger *ledger,
                         uint64_t need, const struct shift *inside)
@@ -208,5 +218,6 @@ void calibrate(const struct vc_request *request, struct vc_ledger *ledger)
 		ledger->need_expected_bytes =
 		        need_of(request, ledger, ledger->need_expected_bytes, &all);
 	}
+	move_phases(ledger, before);
 	note_range(&all, before, ledger);
 }

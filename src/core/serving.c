@@ -319,9 +319,7 @@ void serving_finish(const struct vc_request *request, const struct serving_parts
 	add_bytes(ledger, VC_COMPONENT_FRAGMENTATION, parts->outside_bytes,
 	          "CUDA context and slack that the engine does not count", &context_spread);
 	vc_ledger_phase(ledger, "profiling run", taken_bytes(parts));
-	vc_ledger_phase(ledger, "serving",
-	                pool ? sat_add(parts->budget_bytes, parts->outside_bytes)
-	                     : total_bytes(ledger));
+	vc_ledger_phase(ledger, "serving", total_bytes(ledger));
 	set_range(parts, ledger);
 	ledger->need_expected_bytes = need(parts, pool, wanted, 0);
 	ledger->need_bytes = need(parts, pool, wanted, surplus_ppm);

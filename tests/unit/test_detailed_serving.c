@@ -267,6 +267,30 @@ static void test_replicas(void **state)
 	}
 }
 
+/* docs/json.md: the components, which add up to the total, are those of the largest phase. */
+static void test_the_total_is_the_largest_phase(void **state)
+{
+	static const enum vc_engine engines[] = { VC_ENGINE_VLLM, VC_ENGINE_SGLANG, VC_ENGINE_TGI,
+		                                  VC_ENGINE_TENSORRT_LLM };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+		struct vc_request request;
+		uint64_t largest = 0;
+
+		serving_model(&model, &llama_3_8b, "llama", 8192);
+		request = serving_request(&model, engines[i], &h100);
+		estimate(&request);
+		assert_int_equal(ledger.phase_count, 2);
+		for (uint32_t p = 0; p < ledger.phase_count; p++) {
+			uint64_t bytes = ledger.phases[p].total_bytes;
+
+			largest = bytes > largest ? bytes : largest;
+		}
+		assert_u64(largest, ledger.total_bytes);
+	}
+}
+
 /* docs/json.md: what is recommended is the high end, which an unknown family moves by a tenth of
  * the weights, as it does what is needed. */
 static void test_an_unknown_family_widens_all_ends(void **state)
@@ -324,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_tgi),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_replicas),
+		cmocka_unit_test(test_the_total_is_the_largest_phase),
 		cmocka_unit_test(test_an_unknown_family_widens_all_ends),
 		cmocka_unit_test(test_overflow_is_an_error),
 	};
