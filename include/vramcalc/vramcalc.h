@@ -528,6 +528,7 @@ struct vc_training {
 	enum vc_checkpointing gradient_checkpointing;
 	enum vc_loss loss_implementation;
 	bool compile;
+	bool packing;                   /* all sequences have one length: packed, or padded to it */
 	uint64_t gradient_accumulation; /* default 1 */
 	struct vc_lora lora;
 };

@@ -272,6 +272,9 @@ static bool add_trainer(struct emit_job *job, struct words *words, bool checkpoi
 	if (emit_has_tokens(job)) {
 		add_number(words, "--max_length", workload->sequence_length);
 	}
+	if (training->packing && emit_has_tokens(job)) {
+		add_value(words, "--packing", "True");
+	}
 	add_precision(job, words);
 	if (workload->attn_implementation == VC_ATTENTION_EAGER) {
 		add_value(words, "--attn_implementation", "eager");

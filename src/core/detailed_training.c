@@ -271,6 +271,12 @@ static void note_assumptions(const struct writer *writer)
 		               "which the range covers in part",
 		               NULL);
 	}
+	if (train_mixes_lengths(job)) {
+		vc_ledger_note(writer->ledger, "training-mixed-lengths",
+		               "samples of several lengths leave blocks of every length behind, "
+		               "which the range covers; training.packing says that there is one",
+		               NULL);
+	}
 	if (vc_optimizer_info(training->optimizer)->paged) {
 		vc_ledger_note(writer->ledger, "training-paged-states",
 		               "paged optimizer states are counted in host memory", NULL);

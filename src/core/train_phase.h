@@ -60,6 +60,7 @@ struct train_peak {
 	uint64_t allocated, context, collectives;
 	struct vc_line fragmentation; /* reserved by the allocator beyond `allocated` */
 	bool fills_the_card;          /* which limits the fragmentation */
+	uint64_t asked;               /* by stock cross-entropy, beyond `transient` */
 };
 
 void train_job(const struct vc_request *request, uint32_t stage, struct train_job *job);

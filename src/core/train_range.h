@@ -4,6 +4,9 @@
 
 #include "train_phase.h"
 
+/* Whether samples of several lengths, where a job may have them, would leave much behind. */
+bool train_mixes_lengths(const struct train_job *job);
+
 /* Fills low_bytes and high_bytes of the ledger; `total_bytes` is what the driver would show. */
 void train_range(const struct train_job *job, const struct train_peak *peak, uint64_t total_bytes,
                  struct vc_ledger *ledger);

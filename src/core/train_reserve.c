@@ -100,10 +100,9 @@ static uint64_t asked_for(const struct train_job *job, const struct train_peak *
 
 static struct vc_line loss_line(const struct train_job *job, const struct train_peak *peak)
 {
-	uint64_t asked = asked_for(job, peak);
-	struct vc_input transient = { "transient", sat_add(peak->transient, asked),
+	struct vc_input transient = { "transient", sat_add(peak->transient, peak->asked),
 		                      share_of_transient(job) };
-	struct vc_input more = { "asked", asked, PPM };
+	struct vc_input more = { "asked", peak->asked, PPM };
 
 	return idle_line("f × transient + asked", &transient, &more);
 }
@@ -130,6 +129,7 @@ void train_reserve(const struct train_job *job, struct train_peak *peak)
 	uint64_t margin = sat_scale_up(peak->allocated, STEP_MARGIN_PPM, PPM);
 	bool stepping = is_full(job) && job->policy->style != TRAIN_STYLE_FUSED && job->held.steps;
 
+	peak->asked = asked_for(job, peak);
 	peak->fragmentation = stepping ? step_line(job, peak) : loss_line(job, peak);
 	peak->fills_the_card = peak->fragmentation.bytes > left;
 	if (stepping && peak->name == TRAIN_PHASE_STEP && peak->fills_the_card) {

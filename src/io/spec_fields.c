@@ -82,6 +82,8 @@ static const struct vc_field_row rows[] = {
 	CHOICE("training.loss_implementation", REQUEST(training.loss_implementation),
 	       &vc_choices_loss, "eager", "how logits and cross-entropy are formed"),
 	FLAG("training.compile", REQUEST(training.compile), "torch.compile"),
+	FLAG("training.packing", REQUEST(training.packing),
+	     "all sequences have one length, packed or padded to it: nothing is left by others"),
 	COUNT("training.gradient_accumulation", VC_STORE_U64,
 	      REQUEST(training.gradient_accumulation), 1, INT64_MAX, "1",
 	      "micro-batches per optimizer step"),

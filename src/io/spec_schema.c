@@ -25,7 +25,7 @@ struct raw_training {
 	char *method, *optimizer, *optimizer_implementation, *mixed_precision;
 	char *adapter_precision, *gradient_precision, *gradient_checkpointing;
 	char *loss_implementation, *gradient_accumulation;
-	bool *optimizer_in_backward, *distributed_optimizer, *compile, *kbit_preparation;
+	bool *optimizer_in_backward, *distributed_optimizer, *compile, *packing, *kbit_preparation;
 	struct raw_lora *lora;
 };
 
@@ -121,6 +121,7 @@ static const cyaml_schema_field_t training_fields[] = {
 	TEXT(raw_training, gradient_checkpointing),
 	TEXT(raw_training, loss_implementation),
 	FLAG(raw_training, compile),
+	FLAG(raw_training, packing),
 	TEXT(raw_training, gradient_accumulation),
 	SECTION(raw_training, lora, lora_fields),
 	CYAML_FIELD_END,

@@ -198,7 +198,7 @@ def read_trainer(words):
     """TRL's ModelConfig reads what TrainingArguments leaves, where it is installed; DeepSpeed's file is not there."""
     from transformers import HfArgumentParser, TrainingArguments
     readers = [TrainingArguments]
-    known = {"--max_length"}
+    known = {"--max_length", "--packing"}
     try:
         from trl import ModelConfig
         readers.append(ModelConfig)

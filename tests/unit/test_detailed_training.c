@@ -428,6 +428,34 @@ static void megatron_holds_workspaces(void **state)
 	}
 }
 
+/* Blocks that samples of other lengths leave are idle: they widen the range up to the card, and
+ * neither the expected value nor the need. */
+static void one_length_narrows_the_range(void **state)
+{
+	struct vc_request request = request_for(2);
+	struct vc_ledger mixed, packed;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	request.training.method = VC_TRAINING_LORA;
+	request.training.loss_implementation = VC_LOSS_EAGER;
+	mixed = ledger_of(&request);
+	request.training.packing = true;
+	packed = ledger_of(&request);
+	assert_u64(packed.total_bytes, mixed.total_bytes);
+	assert_u64(packed.need_bytes, mixed.need_bytes);
+	assert_u64(packed.low_bytes, mixed.low_bytes);
+	assert_true(packed.high_bytes + (4ull << 30) < mixed.high_bytes);
+	request.training.packing = false;
+	request.workload.batch_size = 12;
+	mixed = ledger_of(&request);
+	request.training.packing = true;
+	packed = ledger_of(&request);
+	/* no further from the packed end than what the card has left */
+	assert_true(mixed.high_bytes > packed.high_bytes);
+	assert_true(mixed.high_bytes - packed.high_bytes < card.usable_bytes - mixed.total_bytes);
+}
+
 /* ---- A formula worked out as a reader would: × and / before +, from left to right. ---- */
 
 static double value_of(const struct vc_line *line, const char **text)
@@ -555,6 +583,7 @@ int main(void)
 		cmocka_unit_test(hybrid_shards_divide_within_a_node),
 		cmocka_unit_test(data_parallel_gathers_on_the_first_card),
 		cmocka_unit_test(megatron_holds_workspaces),
+		cmocka_unit_test(one_length_narrows_the_range),
 		cmocka_unit_test(every_line_can_be_worked_out),
 		cmocka_unit_test(gathered_weights_stay_under_zero_3),
 	};
