@@ -28,10 +28,14 @@ static bool in_window(const struct ggml_builder *b, const struct vc_mixer *mixer
 	return b->two_caches && mixer->window > 0;
 }
 
-/* A Hadamard matrix spreads outliers before a quantized cache is written (llama.cpp, 2026). */
-static int rotate(struct ggml_builder *b, int x, int matrix, struct shape shape)
+static struct ggml_cache_inputs *cache_of(struct ggml_builder *b, const struct vc_mixer *mixer)
 {
-	uint64_t width = matrix == b->rotate_values ? 64 : ggml_rotation_width(shape.a);
+	return in_window(b, mixer) ? &b->window : &b->full;
+}
+
+/* A Hadamard matrix spreads outliers before a quantized cache is written (llama.cpp, 2026). */
+static int rotate(struct ggml_builder *b, int x, int matrix, uint64_t width, struct shape shape)
+{
 	struct shape rows;
 
 	if (matrix < 0) {
@@ -40,6 +44,13 @@ static int rotate(struct ggml_builder *b, int x, int matrix, struct shape shape)
 	rows = shape_of(width, sat_mul3(shape.a, shape.b, shape.c) / width, 1);
 	x = graph_view(&b->graph, rows, x);
 	return graph_view(&b->graph, shape, graph_op(&b->graph, rows, matrix, x));
+}
+
+/* Of queries and keys. */
+static int rotate_keys(struct ggml_builder *b, const struct vc_mixer *mixer, int x,
+                       struct shape shape)
+{
+	return rotate(b, x, cache_of(b, mixer)->rotate_keys, ggml_rotation_width(shape.a), shape);
 }
 
 struct qkv {
@@ -111,7 +122,7 @@ static int attend(struct ggml_builder *b, const struct vc_mixer *mixer, const st
 {
 	struct graph *graph = &b->graph;
 	bool window = in_window(b, mixer);
-	struct ggml_cache_inputs *cache = window ? &b->window : &b->full;
+	struct ggml_cache_inputs *cache = cache_of(b, mixer);
 	uint64_t cells = window ? b->run->window_cells : b->run->cells;
 	uint64_t v_width = sat_mul(qkv->v.a, qkv->v.b);
 	int x;
@@ -153,7 +164,7 @@ static int prepare(struct ggml_builder *b, const struct vc_mixer *mixer, int x, 
 	if (query && b->family->scales_queries) {
 		x = graph_in_place(&b->graph, shape, x, NO_NODE);
 	}
-	return rotate(b, x, b->rotate_keys, shape);
+	return rotate_keys(b, mixer, x, shape);
 }
 
 static int project(struct ggml_builder *b, const struct vc_mixer *mixer, int x, struct shape shape,
@@ -177,7 +188,8 @@ static int project_values(struct ggml_builder *b, const struct vc_mixer *mixer, 
                           struct shape shape)
 {
 	x = ggml_linear(b, x, shape_of(sat_mul(shape.a, shape.b), b->tokens, 1), mixer->v_bias);
-	return rotate(b, graph_view(&b->graph, shape, x), b->rotate_values, shape);
+	return rotate(b, graph_view(&b->graph, shape, x), cache_of(b, mixer)->rotate_values, 64,
+	              shape);
 }
 
 static void fused_projections(struct ggml_builder *b, const struct vc_mixer *mixer, int x,
@@ -189,14 +201,14 @@ static void fused_projections(struct ggml_builder *b, const struct vc_mixer *mix
 
 	qkv->queries = prepare(b, mixer, graph_view(&b->graph, qkv->q, all), qkv->q, true);
 	qkv->values = graph_view(&b->graph, qkv->v, all);
-	if (b->rotate_values >= 0) {
+	if (cache_of(b, mixer)->rotate_values >= 0) {
 		/* a strided view is copied before it is rotated */
 		qkv->values = graph_op(&b->graph,
 		                       shape_of(64, sat_mul3(qkv->v.a, qkv->v.b, qkv->v.c) / 64, 1),
 		                       qkv->values, NO_NODE);
 		qkv->values = graph_op(&b->graph,
 		                       shape_of(64, sat_mul3(qkv->v.a, qkv->v.b, qkv->v.c) / 64, 1),
-		                       b->rotate_values, qkv->values);
+		                       cache_of(b, mixer)->rotate_values, qkv->values);
 		qkv->values = graph_view(&b->graph, qkv->v, qkv->values);
 	}
 	qkv->keys = prepare(b, mixer, graph_view(&b->graph, qkv->k, all), qkv->k, false);
@@ -207,12 +219,13 @@ int ggml_finish_attention(struct ggml_builder *b, const struct vc_mixer *mixer, 
 	struct graph *graph = &b->graph;
 	struct shape flat = shape_of(sat_mul(value_dim(mixer), mixer->heads), b->tokens, 1);
 	struct shape q = shape_of(mixer->head_dim, mixer->heads, b->tokens);
+	int rotation = cache_of(b, mixer)->rotate_values;
 
-	if (b->rotate_values >= 0 && !(mixer->type == VC_MIXER_LATENT && b->run->latent_cache)) {
+	if (rotation >= 0) {
 		struct shape rows = shape_of(64, sat_mul(flat.a, flat.b) / 64, 1);
 
 		x = graph_view(graph, rows, x);
-		x = graph_view(graph, flat, graph_op(graph, rows, b->rotate_values, x));
+		x = graph_view(graph, flat, graph_op(graph, rows, rotation, x));
 	}
 	if (mixer->gated && b->query_gate >= 0) {
 		int gate = graph_view(graph, q, b->query_gate);
@@ -239,7 +252,7 @@ int ggml_attention(struct ggml_builder *b, const struct vc_mixer *mixer, int x)
 
 	qkv.reads_only = !stores;
 
-	if (mixer->fused_qkv) {
+	if (mixer->fused_qkv && !b->family->splits_fused) {
 		fused_projections(b, mixer, x, &qkv);
 		return attend(b, mixer, &qkv);
 	}
@@ -290,17 +303,17 @@ static int expanded_latent(struct ggml_builder *b, const struct vc_mixer *mixer,
 
 	qkv.queries = graph_view(graph, qkv.q, latent_queries(b, mixer, x, nope + rope));
 	qkv.queries = graph_in_place(graph, qkv.q, qkv.queries, b->positions);
-	qkv.queries = rotate(b, qkv.queries, b->rotate_keys, qkv.q);
+	qkv.queries = rotate_keys(b, mixer, qkv.queries, qkv.q);
 	all = compressed(b, mixer, x, &both);
 	all = ggml_linear(b, all, shape_of(sat_mul(heads, nope + mixer->v_head_dim), t, 1), false);
 	qkv.values = graph_op(graph, qkv.v, graph_view(graph, qkv.v, all), NO_NODE);
-	qkv.values = rotate(b, qkv.values, b->rotate_values, qkv.v);
+	qkv.values = rotate(b, qkv.values, b->full.rotate_values, 64, qkv.v);
 	qkv.keys = graph_view(graph, shape_of(nope, heads, t), all);
 	rotary = graph_view(graph, shape_of(rope, 1, t), both);
 	rotary = graph_in_place(graph, shape_of(rope, 1, t), rotary, b->positions);
 	rotary = graph_op(graph, shape_of(rope, heads, t), rotary, NO_NODE);
 	qkv.keys = graph_op(graph, qkv.k, qkv.keys, rotary);
-	qkv.keys = rotate(b, qkv.keys, b->rotate_keys, qkv.k);
+	qkv.keys = rotate_keys(b, mixer, qkv.keys, qkv.k);
 	return attend(b, mixer, &qkv);
 }
 
@@ -324,13 +337,13 @@ static int absorbed_latent(struct ggml_builder *b, const struct vc_mixer *mixer,
 	rotary = graph_view(graph, shape_of(rope, heads, t), all);
 	rotary = graph_in_place(graph, shape_of(rope, heads, t), rotary, b->positions);
 	qkv.queries = graph_op(graph, qkv.q, part, rotary);
-	qkv.queries = rotate(b, qkv.queries, b->rotate_keys, qkv.q);
+	qkv.queries = rotate_keys(b, mixer, qkv.queries, qkv.q);
 	part = compressed(b, mixer, x, &both);
 	part = graph_view(graph, shape_of(rank, 1, t), part);
 	rotary = graph_view(graph, shape_of(rope, 1, t), both);
 	rotary = graph_in_place(graph, shape_of(rope, 1, t), rotary, b->positions);
 	qkv.keys = graph_op(graph, qkv.k, part, rotary);
-	qkv.keys = rotate(b, qkv.keys, b->rotate_keys, qkv.k);
+	qkv.keys = rotate_keys(b, mixer, qkv.keys, qkv.k);
 	return attend(b, mixer, &qkv);
 }
 

@@ -31,19 +31,22 @@ struct ggml_family {
 	bool no_pre_norms;   /* and none before them */
 	bool norm_all_heads; /* queries and keys are normalized over all heads at once */
 	bool scales_embedding, scales_queries, caps_scores, caps_logits, scales_logits;
-	bool residual_first;    /* order of the last sum's operands */
-	bool residuals_first;   /* of both sums' */
-	bool plain_norms;       /* norms have no weights */
-	bool full_window;       /* llama.cpp keeps every token although the model has a window */
-	uint8_t rotary_skips;   /* every so many-th layer has no rotary positions; 0: all have */
-	bool learned_positions; /* added to the embedded tokens */
-	bool rotary_in_windows; /* layers without a window have no rotary positions */
-	bool normalizes_chosen; /* weights of the chosen experts sum to 1 */
-	bool softmax_chosen;    /* and are formed after the choice */
-	bool biases_choice;     /* a correction bias before the choice */
-	bool scales_chosen;     /* and a factor behind it */
-	bool mxfp4_experts;     /* experts are published in MXFP4 and stay in it */
-	bool expanded_latent;   /* public files hold whole keys and values, not latents */
+	bool residual_first;      /* order of the last sum's operands */
+	bool residuals_first;     /* of both sums' */
+	bool splits_fused;        /* files hold queries, keys and values apart */
+	bool plain_norms;         /* norms have no weights */
+	bool full_window;         /* llama.cpp keeps every token although the model has a window */
+	uint8_t rotary_skips;     /* every so many-th layer has no rotary positions; 0: all have */
+	uint8_t deepstack_layers; /* the first so many add features of images, zeros for text */
+	bool position_sections;   /* four positions a token: time, height, width */
+	bool learned_positions;   /* added to the embedded tokens */
+	bool rotary_in_windows;   /* layers without a window have no rotary positions */
+	bool normalizes_chosen;   /* weights of the chosen experts sum to 1 */
+	bool softmax_chosen;      /* and are formed after the choice */
+	bool biases_choice;       /* a correction bias before the choice */
+	bool scales_chosen;       /* and a factor behind it */
+	bool mxfp4_experts;       /* experts are published in MXFP4 and stay in it */
+	bool expanded_latent;     /* public files hold whole keys and values, not latents */
 };
 
 /* NULL is never returned: unknown families get the commonest traits. */
@@ -71,8 +74,9 @@ struct ggml_builder {
 	const struct ggml_run *run;
 	uint64_t hidden, tokens;
 	/* inputs of the device, NO_NODE where the graph has none */
-	int positions, outputs, state_ids, other_ids, rotate_keys, rotate_values;
+	int positions, outputs, state_ids, other_ids;
 	struct ggml_cache_inputs {
+		int rotate_keys, rotate_values;
 		int keys, values, mask;
 		int wide_mask; /* what the mask is narrowed from, until that is done */
 	} full, window;
@@ -82,6 +86,7 @@ struct ggml_builder {
 	uint32_t order_count, at;
 	int query_gate; /* of the attention at hand */
 	int conv_state; /* of a later layer, read ahead */
+	int features;   /* of images, beside the embedded tokens */
 	int to_pick;    /* the last residual, where its rows are picked before the mixer ends */
 	bool first_layer;
 };

@@ -142,7 +142,8 @@ static void lay_out_order(struct ggml_builder *b)
 	uint32_t at = 0, layers = b->stack->layers, length;
 	uint32_t least = any_kind(b, has_experts) ? REPEATS_OF_EXPERTS : 2;
 
-	if (b->family->rotary_skips > 0 || any_kind(b, looks_ahead)) {
+	if (b->family->rotary_skips > 0 || b->family->deepstack_layers > 0 ||
+	    any_kind(b, looks_ahead)) {
 		memcpy(b->order, pattern, layers);
 		b->order_count = at = layers;
 	}
@@ -156,6 +157,31 @@ static void lay_out_order(struct ggml_builder *b)
 	}
 }
 
+static uint64_t key_dim(const struct ggml_builder *b, const struct vc_mixer *attention)
+{
+	if (attention->type != VC_MIXER_LATENT) {
+		return attention->head_dim;
+	}
+	return attention->qk_rope_head_dim +
+	       (b->run->latent_cache ? attention->kv_lora_rank : attention->qk_nope_head_dim);
+}
+
+static void rotation_inputs(struct ggml_builder *b, const struct vc_mixer *attention,
+                            struct ggml_cache_inputs *inputs)
+{
+	uint64_t k = key_dim(b, attention), width = ggml_rotation_width(k);
+	uint64_t v = attention->v_head_dim ? attention->v_head_dim : attention->head_dim;
+	bool latent = attention->type == VC_MIXER_LATENT && b->run->latent_cache;
+
+	if (k % 64 == 0) {
+		inputs->rotate_keys =
+		        graph_op(&b->graph, shape_of(width, width, 1), NO_NODE, NO_NODE);
+	}
+	if (v % 64 == 0 && !latent) {
+		inputs->rotate_values = graph_op(&b->graph, shape_of(64, 64, 1), NO_NODE, NO_NODE);
+	}
+}
+
 static struct ggml_cache_inputs cache_inputs(struct ggml_builder *b, uint64_t cells,
                                              const struct vc_mixer *attention)
 {
@@ -165,8 +191,14 @@ static struct ggml_cache_inputs cache_inputs(struct ggml_builder *b, uint64_t ce
 	        attention->type == VC_MIXER_LATENT ? attention->heads : attention->kv_heads;
 	uint64_t indices = b->run->flash ? b->tokens : sat_mul3(b->tokens, v, heads);
 	bool values = attention->type != VC_MIXER_LATENT || !b->run->latent_cache;
-	struct ggml_cache_inputs inputs = { .values = NO_NODE, .wide_mask = NO_NODE };
+	struct ggml_cache_inputs inputs = { .rotate_keys = NO_NODE,
+		                            .rotate_values = NO_NODE,
+		                            .values = NO_NODE,
+		                            .wide_mask = NO_NODE };
 
+	if (b->run->quantized_cache) {
+		rotation_inputs(b, attention, &inputs);
+	}
 	inputs.keys = graph_op(graph, shape_of(sat_mul(2, b->tokens), 1, 1), NO_NODE, NO_NODE);
 	if (values) {
 		inputs.values =
@@ -181,34 +213,13 @@ static struct ggml_cache_inputs cache_inputs(struct ggml_builder *b, uint64_t ce
 	return inputs;
 }
 
-static uint64_t key_dim(const struct ggml_builder *b, const struct vc_mixer *attention)
-{
-	if (attention->type != VC_MIXER_LATENT) {
-		return attention->head_dim;
-	}
-	return attention->qk_rope_head_dim +
-	       (b->run->latent_cache ? attention->kv_lora_rank : attention->qk_nope_head_dim);
-}
-
 static void attention_inputs(struct ggml_builder *b, const struct vc_mixer *attention)
 {
-	struct graph *graph = &b->graph;
-	uint64_t k = key_dim(b, attention);
-	uint64_t v = attention->v_head_dim ? attention->v_head_dim : attention->head_dim;
-	bool rotated = b->run->quantized_cache;
-	bool latent = attention->type == VC_MIXER_LATENT && b->run->latent_cache;
-
 	if (b->model->rotary_dim > 0 || b->model->rotary_tables > 0 ||
 	    attention->type == VC_MIXER_LATENT) {
-		b->positions = graph_op(graph, shape_of(b->tokens, 1, 1), NO_NODE, NO_NODE);
-	}
-	if (rotated && k % 64 == 0) {
-		uint64_t width = ggml_rotation_width(k);
-
-		b->rotate_keys = graph_op(graph, shape_of(width, width, 1), NO_NODE, NO_NODE);
-	}
-	if (rotated && v % 64 == 0 && !latent) {
-		b->rotate_values = graph_op(graph, shape_of(64, 64, 1), NO_NODE, NO_NODE);
+		b->positions = graph_op(
+		        &b->graph, shape_of(b->tokens, b->family->position_sections ? 4 : 1, 1),
+		        NO_NODE, NO_NODE);
 	}
 	if (b->two_caches) {
 		b->window = cache_inputs(b, b->run->window_cells, attention);
@@ -358,6 +369,11 @@ static int layers(struct ggml_builder *b, int x)
 
 		if (last || b->graph.count + 2 * NODES_OF_A_LAYER < GRAPH_MAX_NODES) {
 			x = layer(b, x, last && in_last);
+			if (b->at < b->family->deepstack_layers) {
+				struct shape shape = shape_of(b->hidden, b->tokens, 1);
+
+				x = sum(b, x, graph_view(&b->graph, shape, b->features), b->tokens);
+			}
 		}
 	}
 	return x;
@@ -406,6 +422,45 @@ static void state_inputs(struct ggml_builder *b)
 	b->other_ids = graph_op(&b->graph, shape_of(0, 1, 1), NO_NODE, NO_NODE);
 }
 
+/* In the order in which nodes first read them; the embedded tokens are returned. */
+static int inputs(struct ggml_builder *b)
+{
+	const struct vc_mixer *attention = find_mixer(b->model, b->stack, attends);
+	struct shape tokens = shape_of(b->hidden, b->tokens, 1);
+	bool recurrent = find_mixer(b->model, b->stack, ggml_is_recurrent);
+	bool states_first = looks_ahead(kind_at(b, 0)) && !b->family->scales_embedding;
+	int x, learned = NO_NODE;
+
+	if (states_first) {
+		state_inputs(b);
+	}
+	x = graph_op(&b->graph, tokens, NO_NODE, NO_NODE);
+	if (b->family->learned_positions) { /* looked up in host memory, like the tokens */
+		learned = graph_op(&b->graph, tokens, NO_NODE, NO_NODE);
+	}
+	if (recurrent && !states_first) {
+		state_inputs(b);
+	}
+	if (attention) {
+		attention_inputs(b, attention);
+	}
+	if (!b->run->without_output) {
+		b->outputs = graph_op(&b->graph, shape_of(b->run->outputs, 1, 1), NO_NODE, NO_NODE);
+	}
+	multiply_inputs(b);
+	if (b->family->scales_embedding) {
+		x = graph_in_place(&b->graph, tokens, x, NO_NODE);
+	}
+	if (b->family->deepstack_layers > 0) {
+		uint64_t parts = 1ull + b->family->deepstack_layers;
+
+		b->features = graph_op(&b->graph, shape_of(sat_mul(parts, b->hidden), b->tokens, 1),
+		                       x, NO_NODE);
+		x = graph_view(&b->graph, tokens, b->features);
+	}
+	return learned == NO_NODE ? x : sum(b, x, learned, b->tokens);
+}
+
 uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run *run)
 {
 	struct ggml_builder b = { .model = model,
@@ -417,15 +472,12 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 		                  .outputs = NO_NODE,
 		                  .state_ids = NO_NODE,
 		                  .other_ids = NO_NODE,
-		                  .rotate_keys = NO_NODE,
-		                  .rotate_values = NO_NODE,
+		                  .full = { .rotate_keys = NO_NODE, .rotate_values = NO_NODE },
 		                  .query_gate = NO_NODE,
 		                  .conv_state = NO_NODE,
 		                  .to_pick = NO_NODE,
 		                  .first_layer = true };
-	const struct vc_mixer *attention;
-	bool states_first;
-	int x, learned = NO_NODE;
+	int x;
 
 	for (uint32_t i = 0; i < model->stack_count; i++) {
 		if (model->stacks[i].role == VC_STACK_DECODER) {
@@ -435,32 +487,7 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 	b.hidden = b.stack->hidden_size;
 	b.two_caches = !b.family->full_window && find_mixer(model, b.stack, has_window);
 	lay_out_order(&b);
-	attention = find_mixer(model, b.stack, attends);
-	/* in the order in which nodes first read them */
-	states_first = looks_ahead(kind_at(&b, 0)) && !b.family->scales_embedding;
-	if (states_first) {
-		state_inputs(&b);
-	}
-	x = graph_op(&b.graph, shape_of(b.hidden, b.tokens, 1), NO_NODE, NO_NODE);
-	if (b.family->learned_positions) { /* looked up in host memory, like the tokens */
-		learned = graph_op(&b.graph, shape_of(b.hidden, b.tokens, 1), NO_NODE, NO_NODE);
-	}
-	if (!states_first && find_mixer(model, b.stack, ggml_is_recurrent)) {
-		state_inputs(&b);
-	}
-	if (attention) {
-		attention_inputs(&b, attention);
-	}
-	if (!run->without_output) {
-		b.outputs = graph_op(&b.graph, shape_of(run->outputs, 1, 1), NO_NODE, NO_NODE);
-	}
-	multiply_inputs(&b);
-	if (b.family->scales_embedding) {
-		x = graph_in_place(&b.graph, shape_of(b.hidden, b.tokens, 1), x, NO_NODE);
-	}
-	if (learned != NO_NODE) {
-		x = sum(&b, x, learned, b.tokens);
-	}
+	x = inputs(&b);
 	x = layers(&b, x);
 	if (run->without_output) {
 		graph_keep(&b.graph, x);

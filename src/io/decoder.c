@@ -61,6 +61,18 @@ static void read_heads(struct config *config, struct decoder *d)
 	}
 }
 
+/* A count of layers, or one letter for each of them: "LLLG". */
+static uint64_t read_period(struct config *config, uint64_t fallback)
+{
+	static const char keys[] = "sliding_window_pattern _sliding_window_pattern";
+	const cJSON *item = config_item(config, keys);
+
+	if (cJSON_IsString(item)) {
+		return strlen(item->valuestring);
+	}
+	return config_count_or(config, keys, fallback);
+}
+
 static void read_facts(struct config *config, struct decoder *d)
 {
 	const struct decoder_traits *traits = &d->family->decoder;
@@ -83,8 +95,7 @@ static void read_facts(struct config *config, struct decoder *d)
 	d->vocab = config_count(config, KEY_VOCAB);
 	d->positions = config_count_or(config, KEY_POSITIONS, 0);
 	d->window = config_number_or(config, KEY_WINDOW, 0);
-	d->period = config_count_or(config, "sliding_window_pattern _sliding_window_pattern",
-	                            traits->period);
+	d->period = read_period(config, traits->period);
 	d->tied = config_tied(config, traits->tied);
 	d->ffn_size = traits->plain_ffn ? 4 * d->hidden : 0;
 	if (config_item(config, KEY_FFN)) {

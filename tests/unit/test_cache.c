@@ -105,6 +105,8 @@ static const struct {
 	{ "gpt-oss-20b", 131072, 3224371200 },
 	/* every fourth layer is global: 2 x 8 x 128 x 2 x (8 x 32768 + 24 x 4096) */
 	{ "command-r7b", 32768, 1476395008 },
+	/* "LLLG", every fourth layer is global: 2 x 8 x 128 x 2 x (16 x 32768 + 48 x 4096) */
+	{ "exaone-4.0-32b", 32768, 2952790016 },
 	/* 61 x 576 x 2 and, of the indexer, 61 x 132 a token */
 	{ "deepseek-v3.2", 32768, 32768ull * (70272 + 8052) },
 	/* the same latent with half the heads: 70,272 a token, github.com/llm-d planner's case */

@@ -10,7 +10,7 @@
 #include <math.h>
 
 enum {
-	MOST_POINTS = 400
+	MOST_POINTS = 600
 };
 
 struct point {
@@ -149,7 +149,7 @@ static void test_caches_are_exact(void **state)
 {
 	(void)state;
 	assert_int_equal(reordered.count, 92);
-	assert_int_equal(plain.count, 355);
+	assert_int_equal(plain.count, 463);
 	check_caches(&reordered);
 	check_caches(&plain);
 }
