@@ -207,8 +207,8 @@ static const struct vc_gpu *considered(const struct plan *plan, const char *id)
 /* Whole GPUs that somebody rents out. */
 static bool is_rentable(const struct vc_offer *offer)
 {
-	return offer->kind != VC_OFFER_FRACTION && offer->kind != VC_OFFER_QUOTED &&
-	       offer->gpus_micros >= 1000000 && offer->gpus_micros % 1000000 == 0;
+	return vc_offer_ranks(offer) && offer->gpus_micros >= 1000000 &&
+	       offer->gpus_micros % 1000000 == 0;
 }
 
 /* The job on so many of one instance type: tensor ranks stay within one of them. */

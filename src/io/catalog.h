@@ -116,6 +116,9 @@ extern const struct vc_mig_table vc_mig_tables[];
 extern const size_t vc_mig_table_count;
 const struct vc_mig_table *vc_catalog_mig(const struct vc_catalog_gpu *gpu);
 
+/* Whether its price is one of whole GPUs that somebody rents out. */
+bool vc_offer_ranks(const struct vc_offer *offer);
+
 /* The entry of a GPU of any catalog. */
 const struct vc_catalog_gpu *vc_catalog_entry(const struct vc_gpu *gpu);
 

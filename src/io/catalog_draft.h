@@ -9,6 +9,9 @@
 #include "catalog.h"
 #include "errors.h"
 
+/* An hour's price at most, in millionths: times a million it stays below 2^63. */
+#define VC_MOST_PRICE_MICROS UINT64_C(9000000000000)
+
 struct vc_catalog_draft {
 	struct vc_arena arena;
 	struct vc_catalog_gpu *gpus;
@@ -61,6 +64,10 @@ struct vc_platform *vc_draft_add_platform(struct vc_catalog_draft *draft);
 const char *vc_draft_keep(struct vc_catalog_draft *draft, const char *text);
 /* `file` stays the caller's and has to live as long as the draft's memory. */
 struct vc_origin vc_draft_origin(struct vc_catalog_draft *draft, const char *file, uint32_t line);
+
+/* Once offers are resolved: their gpu_id is the GPU's very own. `currency` may be NULL. */
+void vc_draft_set_prices(struct vc_catalog_draft *draft, struct vc_catalog_gpu *gpu,
+                         const char *currency);
 
 void vc_draft_no_memory(struct vc_catalog_draft *draft);
 

@@ -267,8 +267,9 @@ static void copy_price(struct reader *reader, const struct vc_gpu_row *row,
 	}
 	if (vc_quantity_parse(VC_QUANTITY_MICROS, row->price_per_hour, &offer.on_demand_micros) !=
 	            VC_QUANTITY_OK ||
-	    offer.on_demand_micros == 0) {
-		refuse(reader, "price_per_hour", "not a positive number (such as 1.25)");
+	    offer.on_demand_micros == 0 || offer.on_demand_micros > VC_MOST_PRICE_MICROS) {
+		refuse(reader, "price_per_hour",
+		       "not a positive number up to 9000000 (such as 1.25)");
 		return;
 	}
 	if (strlen(currency) != 3 || strspn(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3) {

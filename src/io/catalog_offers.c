@@ -52,6 +52,11 @@ const char *vc_offer_kind_name(enum vc_offer_kind kind)
 	return kinds[kind];
 }
 
+bool vc_offer_ranks(const struct vc_offer *offer)
+{
+	return offer->kind != VC_OFFER_FRACTION && offer->kind != VC_OFFER_QUOTED;
+}
+
 /* The file being read; index[column] is where a row holds it, or -1. */
 struct reader {
 	struct vc_catalog_draft *draft;
@@ -161,6 +166,20 @@ static uint64_t amount(struct reader *reader, enum column column)
 		return 0;
 	}
 	return value;
+}
+
+static uint64_t price(struct reader *reader, enum column column)
+{
+	struct vc_place place = place_of(reader, column);
+	uint64_t micros = amount(reader, column);
+
+	if (micros > VC_MOST_PRICE_MICROS) {
+		vc_errors_add(reader->draft->errors, &place, columns[column].name,
+		              "'%s' is too much (9000000 an hour at most)",
+		              text_of(reader, column));
+		return 0;
+	}
+	return micros;
 }
 
 static uint32_t gpus(struct reader *reader)
@@ -368,8 +387,8 @@ static void read_row(struct reader *reader)
 	offer.kind = kind(reader);
 	offer.gpus_micros = gpus(reader);
 	offer.host_bytes = host_bytes(reader);
-	offer.on_demand_micros = amount(reader, ON_DEMAND);
-	offer.spot_micros = amount(reader, SPOT);
+	offer.on_demand_micros = price(reader, ON_DEMAND);
+	offer.spot_micros = price(reader, SPOT);
 	currency(reader, offer.currency);
 	if (reader->draft->errors->count == errors) {
 		put(reader, &offer);

@@ -18,7 +18,7 @@ static enum vc_status refuse(struct vc_error_list *errors, const char *file, enu
 {
 	struct vc_error error = { .status = status };
 
-	(void)snprintf(error.file, sizeof error.file, "%s", file);
+	(void)snprintf(error.file, sizeof error.file, "%s", *file ? file : "''");
 	(void)snprintf(error.message, sizeof error.message, "%s", what);
 	vc_errors_append(errors, &error);
 	return status;

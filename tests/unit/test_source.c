@@ -75,7 +75,14 @@ static void files_are_read_whole(void **state)
 
 static void what_is_no_small_file_is_refused(void **state)
 {
+	struct vc_error_list errors = { .count = 0 };
+	size_t length;
+	char *text;
+
 	(void)state;
+	/* an empty name, as an unset variable makes it, is shown as one */
+	assert_int_not_equal(vc_source_read_file("", &text, &length, &errors), VC_OK);
+	assert_string_equal(errors.errors[0].file, "''");
 	make_file("large", "x", (off_t)1 << 30);
 	expect_refusal(in_folder("large"), "is too large (at most 4 MiB is expected)");
 	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
