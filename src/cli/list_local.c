@@ -64,7 +64,8 @@ static void get_used(const void *row, struct cell *cell)
 static void get_processes(const void *row, struct cell *cell)
 {
 	cell_number(cell, gpu_of(row)->process_count);
-	cell->known = gpu_of(row)->vendor == VC_VENDOR_NVIDIA;
+	/* they are asked for behind the memory */
+	cell->known = gpu_of(row)->vendor == VC_VENDOR_NVIDIA && gpu_of(row)->total_bytes > 0;
 }
 
 static void get_mig(const void *row, struct cell *cell)

@@ -21,6 +21,9 @@ struct process {
 	unsigned gpu_instance, compute_instance;
 };
 
+#define MOST_BYTES                                                                                 \
+	(1ull << 50) /* no GPU has as much: a driver's way to say that it does not know */
+
 struct nvml {
 	void *library;
 	status (*init)(void);
@@ -110,7 +113,8 @@ static struct local_gpu *read_device(const struct nvml *nvml, device handle,
 	    major < 100 && minor >= 0 && minor < 10) {
 		gpu->compute_capability = (uint32_t)(major * 10 + minor);
 	}
-	if (nvml->memory(handle, &memory) != 0 || memory.total == 0 || memory.free > memory.total) {
+	if (nvml->memory(handle, &memory) != 0 || memory.total == 0 || memory.total > MOST_BYTES ||
+	    memory.free > memory.total || memory.used > memory.total) {
 		unusable(gpu, "the driver does not tell its memory");
 		return gpu;
 	}

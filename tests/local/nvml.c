@@ -1,8 +1,8 @@
 /*
  * A stand-in for libnvidia-ml.so.1: the GPUs that FAKE_NVML names. "a100-mig" is an A100 40 GB with
  * MIG on and two instances, and a second A100 without; "busy" a single RTX 3090 with two processes;
- * "none" a driver without GPUs; "silent" one GPU that tells no memory; "dead" does not start.
- * Types and values are those of nvml.h.
+ * "none" a driver without GPUs; "silent" one GPU that tells no memory, "absurd" one that tells 2^64
+ * - 1 bytes; "dead" does not start. Types and values are those of nvml.h.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -41,6 +41,7 @@ static struct nvml_device devices[] = {
 	{ "a100-mig", "NVIDIA A100-SXM4-40GB", 8, 0, 40960ull << 20, 30ull * GIB, 0, 0 },
 	{ "busy", "NVIDIA GeForce RTX 3090", 8, 6, 24576ull << 20, 14ull * GIB, -1, 0 },
 	{ "silent", "NVIDIA GB10", 12, 1, 0, 0, -1, 0 },
+	{ "absurd", "NVIDIA GB10", 12, 1, UINT64_MAX, 0, -1, 0 },
 };
 static struct nvml_device instances[] = {
 	{ "a100-mig", "NVIDIA A100-SXM4-40GB MIG 3g.20gb", 8, 0, 19968ull << 20, 37ull << 20, 0,
