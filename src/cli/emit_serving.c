@@ -346,6 +346,9 @@ bool emit_sglang_words(struct emit_job *job, struct words *words)
 	const struct vc_engine_options *engine = &job->request->engine;
 	const struct vc_parallelism *layout = &job->best->layout;
 	const char *quantization = online_quantization(job);
+	/* FlashAttention 3 has E4M3 alone, Triton before sm_89 E5M2 alone: arg_groups/overrides.py
+	 */
+	const char *cache = job->best->gpu->compute_capability >= 89 ? "fp8_e4m3" : "fp8_e5m2";
 
 	if (job->nodes > 1) {
 		job->refusal = "the row takes several nodes, each with a command of its own "
@@ -376,7 +379,7 @@ bool emit_sglang_words(struct emit_job *job, struct words *words)
 	if (engine->enforce_eager) {
 		words_add(words, "--disable-cuda-graph");
 	}
-	if (!add_cache(job, words, "fp8_e5m2")) {
+	if (!add_cache(job, words, cache)) {
 		return false;
 	}
 	add_sglang_extras(job, words);
