@@ -375,9 +375,9 @@ enum exit_status emit_plan(FILE *file, const struct plan *plan, size_t target)
 	status = choose(plan, &pick);
 	if (status == EXIT_DOES_NOT_FIT) {
 		fprintf(stderr,
-		        "vramcalc plan: --emit %s: nothing holds this job, so there is "
-		        "nothing to run it on\n",
-		        targets[target].name);
+		        "vramcalc plan: --emit %s: %s holds this job, so there is nothing to run "
+		        "it on\n",
+		        targets[target].name, plan->arguments->mig ? "no MIG slice" : "nothing");
 	}
 	if (status != EXIT_FITS) {
 		return status;

@@ -4,8 +4,8 @@
     check.py PROGRAM
 
 Which readers there are depends on what is installed: bash, Slurm (Debian: slurm-client, slurmctld), PyYAML,
-kubernetes-validate, torch, accelerate, transformers, deepspeed, skypilot, vllm, sglang, llama-server. Those that are
-missing are named; nothing is passed in their stead. Exit status 1 where a reader refuses something.
+kubernetes-validate, torch, accelerate, transformers, deepspeed, skypilot, vllm, sglang, llama-server, Megatron-LM.
+Those that are missing are named; nothing is passed in their stead. Exit status 1 where a reader refuses something.
 """
 import contextlib
 import importlib.metadata
@@ -223,6 +223,30 @@ def check_trainer():
     return len(JOBS)
 
 
+MEGATRON = {
+    "--set=training.gradient_checkpointing=full": {"recompute_granularity": "full"},
+    "--set=training.gradient_checkpointing=selective": {"recompute_granularity": "selective"},
+    "--set=parallelism={tensor: 4, pipeline: 2, data: 2, sequence_parallel: true, zero_stage: 1}": {
+        "tensor_model_parallel_size": 4, "pipeline_model_parallel_size": 2, "sequence_parallel": True,
+        "global_batch_size": 2, "use_distributed_optimizer": True},
+    "--set=parallelism={tensor: 2, context: 2, data: 2}": {"context_parallel_size": 2, "micro_batch_size": 1},
+}
+
+
+def check_megatron():
+    """Of a checkout of Megatron-LM on PYTHONPATH: no package has its training scripts."""
+    from megatron.training.arguments import parse_args
+    for option, expected in MEGATRON.items():
+        words = words_of(command_of(emit(
+            "torchrun", [*TRAINING, "--engine", "megatron", "--max-gpus", "16", option], SPEC)))
+        sys.argv[1:], kept = words[words.index("TRAIN.py") + 1:], sys.argv[1:]
+        parsed = vars(parse_args())
+        sys.argv[1:] = kept
+        expected = {"bf16": True, "seq_length": 4096, **expected}
+        assert {key: parsed[key] for key in expected} == expected, (option, parsed)
+    return len(MEGATRON)
+
+
 def check_accelerate():
     from accelerate.commands.config.config_args import load_config_from_file
     from accelerate.commands.launch import launch_command_parser
@@ -268,7 +292,7 @@ def check_skypilot():
 
 
 CHECKS = (check_shell, check_hub, check_slurm, check_llamacpp, check_yaml, check_kubernetes, check_torchrun,
-          check_trainer, check_accelerate, check_deepspeed, check_skypilot, check_vllm, check_sglang)
+          check_trainer, check_megatron, check_accelerate, check_deepspeed, check_skypilot, check_vllm, check_sglang)
 DISTRIBUTIONS = {"kubernetes": "kubernetes-validate", "torchrun": "torch", "trainer": "transformers"}
 
 
