@@ -27,7 +27,6 @@ static const struct vc_version cacheless_encoders = { 5310, 0, 0 }; /* pull 1310
 static const struct vc_version fused_gates = { 5775, 0, 0 };        /* pull 14158 */
 static const struct vc_version narrow_masks = { 9410, 0, 0 };       /* pull 23764 */
 static const struct vc_version copies_given_up = { 6980, 0, 0 };    /* pull 16748, before it */
-static const struct vc_version both_inputs = { 7774, 0, 0 };        /* pull 18550 */
 static const struct vc_version outputs_by_slot = { 9464, 0, 0 };    /* pull 23861, in it */
 
 /* No version given: the newest. Versions 0.x are of 2026, or Ollama's own. */
@@ -297,11 +296,6 @@ static uint64_t compute_bytes(const struct llamacpp_job *job, const struct ggml_
 		run.expert_copy_bytes = job->weights.largest_expert_bytes;
 	}
 	bytes = ggml_compute_bytes(job->model, &run);
-	if (run.copies > 1 && since(job->request, both_inputs)) {
-		/* embeddings given instead of tokens: reserved, never used */
-		bytes = sat_add(bytes, sat_mul(4ull * PIPELINE_COPIES,
-		                               sat_mul(run.tokens, job->stack->hidden_size)));
-	}
 	if (!job->output_offloaded && job->has_output) {
 		return sat_add(bytes, job->weights.output_bytes);
 	}
