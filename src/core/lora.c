@@ -8,7 +8,7 @@ struct adapters {
 	uint64_t params;
 };
 
-static bool is_target(const struct vc_lora *lora, const struct vc_tensor *tensor)
+bool lora_is_target(const struct vc_lora *lora, const struct vc_tensor *tensor)
 {
 	const uint64_t q = 1ull << VC_MODULE_Q;
 	uint64_t modules = lora->target_modules;
@@ -31,7 +31,8 @@ static void count_adapter(const struct vc_visit *visit, void *context)
 	        visit->stack->role == VC_STACK_DECODER || visit->stack->role == VC_STACK_ENCODER;
 	uint64_t each;
 
-	if (visit->extra || !(language || adapters->towers) || !is_target(adapters->lora, tensor)) {
+	if (!(language || adapters->towers) || !lora_is_target(adapters->lora, tensor) ||
+	    (visit->extra && (adapters->lora->all_linear || visit->extra->buffer))) {
 		return;
 	}
 	each = sat_mul(adapters->lora->rank, sat_add(tensor->in, tensor->out));

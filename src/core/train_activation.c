@@ -6,6 +6,7 @@
  */
 #include "train_activation.h"
 
+#include "lora.h"
 #include "sat.h"
 #include "train_size.h"
 #include "train_static.h"
@@ -319,7 +320,7 @@ static uint64_t adapter_inputs(const struct layers *layers, const struct vc_laye
 
 		/* DoRA scales both results, arxiv.org/abs/2402.09353, and keeps them */
 		each = sat_add(each, training->lora.dora ? sat_mul(2 + e, t->out) : 0);
-		if (train_is_target(&training->lora, t)) {
+		if (lora_is_target(&training->lora, t)) {
 			bytes = sat_add(bytes, sat_mul(copies, each));
 		}
 	}

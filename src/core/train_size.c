@@ -1,6 +1,7 @@
 /* Walks a model as one rank holds it. docs/formulas.md#training */
 #include "train_size.h"
 
+#include "lora.h"
 #include "quantization.h"
 #include "sat.h"
 #include "train_policy.h"
@@ -40,26 +41,13 @@ static void add_optimizer(struct train_size *size, const struct vc_tensor *t, ui
 	}
 }
 
-bool train_is_target(const struct vc_lora *lora, const struct vc_tensor *t)
-{
-	uint64_t modules = lora->target_modules;
-
-	if (lora->all_linear) {
-		return t->linear;
-	}
-	if (modules & 1ull << VC_MODULE_Q) {
-		modules |= 1ull << VC_MODULE_QKV;
-	}
-	return modules >> t->module & 1;
-}
-
 /* rank x (in + out), arxiv.org/abs/2106.09685, of the tensor as it is sharded */
 static uint64_t adapter_elements(const struct walk *walk, const struct vc_tensor *t)
 {
 	const struct vc_training *training = &walk->request->training;
 	uint64_t each = sat_mul(training->lora.rank, sat_add(t->in, t->out));
 
-	if (training->method == VC_TRAINING_FULL || !train_is_target(&training->lora, t)) {
+	if (training->method == VC_TRAINING_FULL || !lora_is_target(&training->lora, t)) {
 		return 0;
 	}
 	return sat_mul(t->count, training->lora.dora ? sat_add(each, t->out) : each);
@@ -115,6 +103,9 @@ static void add_extra(struct walk *walk, const struct vc_extra *extra, const str
 		size->head = copied ? sat_add(size->head, elements) : size->head;
 	} else if (t->module == VC_MODULE_EMBEDDING && copied) {
 		add(&size->embedding, elements);
+	}
+	if (!lora->all_linear) {
+		add(&size->adapters, adapter_elements(walk, t));
 	}
 	if (lora->modules_to_save >> t->module & 1) {
 		add(&size->saved, elements);

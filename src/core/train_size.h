@@ -23,9 +23,6 @@ enum {
 	TRAIN_GALORE_RANK = 128 /* github.com/jiaweizzhao/GaLore, the README's settings */
 };
 
-/* Whether adapters sit on a tensor. */
-bool train_is_target(const struct vc_lora *lora, const struct vc_tensor *tensor);
-
 /* What a rank holds of the request's model. `untied`: a tied head counts as a second table. */
 void train_size(const struct vc_request *request, const struct rank *rank, bool untied,
                 struct train_size *size);

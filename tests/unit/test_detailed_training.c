@@ -456,6 +456,21 @@ static void one_length_narrows_the_range(void **state)
 	assert_true(mixed.high_bytes - packed.high_bytes < card.usable_bytes - mixed.total_bytes);
 }
 
+/* Both tables of 32000 rows, rank 16 in fp32: 4 x 16 x (4096 + 32000) x 2. */
+static void tables_take_adapters_too(void **state)
+{
+	struct vc_request request = request_for(1);
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&model, &mistral_7b);
+	request.training.method = VC_TRAINING_LORA;
+	request.training.lora.target_modules =
+	        1ull << VC_MODULE_EMBEDDING | 1ull << VC_MODULE_LM_HEAD;
+	ledger = ledger_of(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_ADAPTERS), 4620288);
+}
+
 /* ---- A formula worked out as a reader would: × and / before +, from left to right. ---- */
 
 static double value_of(const struct vc_line *line, const char **text)
@@ -583,6 +598,7 @@ int main(void)
 		cmocka_unit_test(hybrid_shards_divide_within_a_node),
 		cmocka_unit_test(data_parallel_gathers_on_the_first_card),
 		cmocka_unit_test(megatron_holds_workspaces),
+		cmocka_unit_test(tables_take_adapters_too),
 		cmocka_unit_test(one_length_narrows_the_range),
 		cmocka_unit_test(every_line_can_be_worked_out),
 		cmocka_unit_test(gathered_weights_stay_under_zero_3),

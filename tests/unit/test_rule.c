@@ -279,6 +279,11 @@ static void lora_trains_the_adapters_only(void **state)
 	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_ADAPTERS), 67108864);
 	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_GRADIENTS), 67108864);
 	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_OPTIMIZER_STATES), 134217728);
+	/* on both tables of 32000 rows: 64 x (4096 + 32000) x 2 = 4,620,288 */
+	request.training.lora.target_modules =
+	        1ull << VC_MODULE_EMBEDDING | 1ull << VC_MODULE_LM_HEAD;
+	ledger = estimate(&request);
+	assert_u64(vc_ledger_component(&ledger, VC_COMPONENT_ADAPTERS), 9240576);
 	/* 14 GB and 0.2 to 0.5 of it: below 20 GB up to 0.42 */
 	request.model = &seven;
 	ledger = estimate(&request);
