@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include "calibration_file.h"
+#include "print_text.h"
 #include "report.h"
 
 #include <stdlib.h>
@@ -27,13 +28,26 @@ static void close_own_runs(struct own_runs *runs)
 static void state_own_runs(const struct session *session)
 {
 	const struct arguments *arguments = session->arguments;
+	const struct vc_measurements *own = session->own_runs->measurements;
+	bool seen[VC_ENGINE_COUNT] = { false };
+	char engines[256] = "";
 
-	if (arguments->command->bit != ON_PLAN && !arguments->quiet) {
-		fprintf(stderr,
-		        "vramcalc %s: %s: the detailed method is shifted by %u own measurements\n",
-		        arguments->command->name, arguments->calibration,
-		        (unsigned)session->own_runs->measurements->measurements_count);
+	if (arguments->command->bit == ON_PLAN || arguments->quiet) {
+		return;
 	}
+	for (uint32_t i = 0; i < own->measurements_count; i++) {
+		enum vc_engine engine = vc_measurement_figure(&own->measurements[i]).engine;
+
+		if (!seen[engine]) {
+			seen[engine] = true;
+			text_append(engines, sizeof engines, "%s%s", *engines ? ", " : "",
+			            vc_engine_name(engine));
+		}
+	}
+	fprintf(stderr,
+	        "vramcalc %s: %s: the detailed method of %s is shifted by %u own measurement%s\n",
+	        arguments->command->name, arguments->calibration, engines,
+	        (unsigned)own->measurements_count, own->measurements_count == 1 ? "" : "s");
 }
 
 static bool open_own_runs(struct session *session)

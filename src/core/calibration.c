@@ -208,6 +208,11 @@ void calibrate(const struct vc_request *request, struct vc_ledger *ledger)
 		}
 	}
 	if (all.measurements == 0) {
+		vc_ledger_note(
+		        ledger, "calibration-unused",
+		        "The own runs of --calibration are of other engines or GPUs: nothing "
+		        "is shifted.",
+		        NULL);
 		return;
 	}
 	if (pool) {

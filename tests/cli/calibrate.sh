@@ -47,7 +47,7 @@ grep -q '"formula": "said × residual"' "$scratch/json" || fail "the formula say
 for command in check solve advise; do
 	"$program" "$command" llama-3-8b --engine vllm --gpu a100-80gb-sxm --method detailed \
 		--calibration "$file" >"$scratch/with" 2>"$scratch/stated"
-	grep -q 'shifted by 8 own measurements' "$scratch/stated" || fail "$command does not state it"
+	grep -q 'detailed method of vllm is shifted by 8 own measurements' "$scratch/stated" || fail "$command does not state it"
 	"$program" "$command" llama-3-8b --engine vllm --gpu a100-80gb-sxm --method detailed \
 		>"$scratch/without"
 	[ "$command" = advise ] || ! cmp -s "$scratch/with" "$scratch/without" ||
@@ -57,6 +57,7 @@ done
 "$program" plan llama-3-8b --engine sglang --gpu a100-80gb-sxm --method detailed --json \
 	--calibration "$file" >"$scratch/json"
 ! grep -q '"code": "calibrated"' "$scratch/json" || fail "another engine is left alone"
+grep -q '"code": "calibration-unused"' "$scratch/json" || fail "it is not said that nothing is shifted"
 
 # A file of another version, without a measurement, and what is no file: each named, none touched.
 refused() {
