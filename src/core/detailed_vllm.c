@@ -72,7 +72,7 @@ static void set_weights(struct vllm *vllm)
 
 /* Around a feed-forward part three hidden states are alive (its input, the residual and what the
  * caller still holds), and without compilation a fourth where the module keeps gate and up until
- * the output exists. */
+ * the output exists, and a fifth where that is summed over ranks into a tensor of its own. */
 static uint32_t hidden_copies(const struct vllm *vllm)
 {
 	static const char *const llama_modules[] = { "llama", "mistral", "phi3",   "glm",
@@ -80,8 +80,13 @@ static uint32_t hidden_copies(const struct vllm *vllm)
 	bool eager = vllm->request->engine.enforce_eager || !vllm->v1;
 	bool frees = one_of(vllm->request->model->family, llama_modules) &&
 	             vllm_property(vllm, VLLM_FREES_GATE_UP);
+	bool apart = vllm->request->parallelism.tensor > 1 && !vllm->experts &&
+	             vllm_property(vllm, VLLM_REDUCES_APART);
 
-	return eager && !frees ? 4 : 3;
+	if (!eager || frees) {
+		return 3;
+	}
+	return apart ? 5 : 4;
 }
 
 static uint64_t block_bytes(const struct vllm *vllm)
@@ -149,6 +154,13 @@ static uint64_t peak_bytes(const struct vllm *vllm)
 	return sat_add(vllm->parts.logits.bytes, vllm->parts.activations.bytes);
 }
 
+/* One sequence, and no item: "too short to hold the multi-modal embeddings in the worst case". */
+static bool skips_items(const struct vllm *vllm, const struct encoder_profile *encoder)
+{
+	return encoder->known && !encoder->cross_attention && !vllm->v1 &&
+	       vllm_property(vllm, VLLM_SKIPS_ITEMS) && vllm->tokens <= encoder->item_tokens;
+}
+
 /* The sampler, the widest block, or the tower: whichever takes most. What the tower makes is kept
  * while the language model runs. */
 static void set_peak(struct vllm *vllm)
@@ -158,6 +170,10 @@ static void set_peak(struct vllm *vllm)
 	uint64_t kept = device_blas_workspace_bytes(vllm->request->gpu);
 	uint64_t sequences = vllm->sequences, block = block_bytes(vllm);
 
+	if (skips_items(vllm, &encoder)) {
+		encoder = (struct encoder_profile){ 0 };
+		sequences = 1;
+	}
 	if (encoder.known && encoder.cross_attention) {
 		encoder = encoder_profile(vllm->request, sat_mul(sequences, encoder.item_tokens));
 	}

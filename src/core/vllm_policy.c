@@ -1,8 +1,8 @@
 /*
  * vLLM's policies. A property has the value of its last row whose version is not newer; before its
  * first row it is 0. Read in the source distributions of 0.1.7, 0.2.7, 0.3.0, 0.4.2, 0.4.3, 0.5.3,
- * 0.5.5, 0.6.3 to 0.6.5, 0.7.3, 0.8.0 to 0.8.5, 0.9.0 to 0.9.2, 0.10.0, 0.11.0, 0.14.0, 0.19.0 to
- * 0.21.0, 0.23.0, 0.25.0, 0.26.0, 0.28.0 to 0.31.0 and 0.33.0. docs/serving.md#vllm
+ * 0.5.5, 0.6.3 to 0.6.6, 0.7.0 to 0.7.3, 0.8.0 to 0.8.5, 0.9.0 to 0.9.2, 0.10.0, 0.11.0, 0.14.0,
+ * 0.19.0 to 0.21.0, 0.23.0, 0.25.0, 0.26.0, 0.28.0 to 0.31.0 and 0.33.0. docs/serving.md#vllm
  */
 #include "vllm_policy.h"
 
@@ -85,6 +85,9 @@ static const struct vllm_step steps[] = {
 	{ VLLM_FREES_GATE_UP, { 0, 6, 3 }, 1, "model_executor/models/llama.py LlamaMLP" },
 	{ VLLM_MROPE_FACTOR, { 0, 1, 0 }, 1, "layers/rotary_embedding.py" },
 	{ VLLM_MROPE_FACTOR, { 0, 7, 0 }, 4, "layers/rotary_embedding.py MRotaryEmbedding" },
+	{ VLLM_REDUCES_APART, { 0, 6, 5 }, 1, "distributed/device_communicators/pynccl.py" },
+	{ VLLM_SKIPS_ITEMS, { 0, 7, 0 }, 1, "multimodal/profiling.py" },
+	{ VLLM_SKIPS_ITEMS, { 0, 8, 3 }, 0, "multimodal/profiling.py" },
 };
 
 uint64_t vllm_policy(enum vllm_property property, struct vc_version version)

@@ -30,6 +30,8 @@ enum vllm_property {
 	VLLM_EXPERT_LORAS,  /* experts take adapters too */
 	VLLM_FREES_GATE_UP, /* the Llama module's own feed-forward part */
 	VLLM_MROPE_FACTOR,  /* positions of a multimodal rotary table */
+	VLLM_REDUCES_APART, /* an all-reduce leaves its input as it is */
+	VLLM_SKIPS_ITEMS,   /* V0 profiles no item that is longer than its step */
 	VLLM_PROPERTY_COUNT
 };
 

@@ -378,6 +378,59 @@ static void test_quantizing_while_loading(void **state)
 	assert_u64(loading(), 0);
 }
 
+/* V0 of 0.7.0 to 0.8.2 (multimodal/profiling.py) leaves out images that are longer than the step:
+ * 16,384 tokens of Qwen2.5-VL do not go into 5120. Then one sequence is sampled, and the block of a
+ * language model like Llama-3-8B (with Qwen's module) takes 5120 x 2 x (3 x 14336 + 4 x 4096). */
+static void test_items_longer_than_the_step(void **state)
+{
+	struct vc_request request = llama(7, 3, &h100);
+	double block = 5120.0 * 2 * (3 * 14336 + 4 * 4096) / GIB;
+
+	(void)state;
+	request.workload.sequence_length = 4096;
+	strcpy(model.family, "qwen2_5_vl");
+	model.stack_count = 2;
+	model.stacks[1].role = VC_STACK_VISION;
+	model.stacks[1].hidden_size = 1280;
+	model.stacks[1].layers = 32;
+	estimate(&request);
+	assert_near(peak(), block + 0.031, 1.0);
+	request.engine.max_num_batched_tokens = 16385;
+	estimate(&request);
+	assert_true(peak() > 3.0);
+	request.engine.max_num_batched_tokens = 0;
+	request.engine.version = (struct vc_version){ 0, 8, 3 };
+	request.parallelism.pipeline = 2; /* V0 */
+	estimate(&request);
+	assert_true(peak() > 3.0);
+	request.parallelism.pipeline = 1;
+	request.engine.version = (struct vc_version){ 0, 6, 6 };
+	estimate(&request);
+	assert_true(peak() > 3.0);
+}
+
+/* From 0.6.5 pynccl sums into a tensor of its own: R1-Distill-Qwen-14B on two GPUs, 2048 tokens and
+ * no logits, 0.19 GiB in a log of 0.7.2: 2048 x 2 x (3 x 13824 / 2 + 5 x 5120). */
+static void test_sums_apart(void **state)
+{
+	static const struct decoder qwen_14b = { 5120, 48, 40, 8, 13824, 152064 };
+	struct vc_request request;
+
+	(void)state;
+	serving_model(&model, &qwen_14b, "qwen2", 2048);
+	request = serving_request(&model, VC_ENGINE_VLLM, &rtx_4090);
+	request.engine.version = (struct vc_version){ 0, 7, 2 };
+	request.engine.max_num_seqs = 1;
+	request.parallelism.tensor = 2;
+	request.workload.sequence_length = 2048;
+	estimate(&request);
+	assert_near(peak() * GIB, 2048.0 * 2 * (3 * 13824 / 2.0 + 5 * 5120) + 8519680, 0.1);
+	assert_near(peak(), 0.19, 3.0);
+	request.engine.version = (struct vc_version){ 0, 6, 4 };
+	estimate(&request);
+	assert_near(peak() * GIB, 2048.0 * 2 * (3 * 13824 / 2.0 + 4 * 5120) + 8519680, 0.1);
+}
+
 /* github.com/vllm-project/vllm/issues/21489: 8.58 GiB for Gemma-3-4B where its tensors take 8.01.
  * Its global rope is scaled by 8, so the table has 1,048,576 positions: 512 MiB instead of 64. */
 static void test_linear_rope(void **state)
@@ -458,6 +511,8 @@ int main(void)
 		cmocka_unit_test(test_encoder_keeps_no_cache),
 		cmocka_unit_test(test_adapter_slots),
 		cmocka_unit_test(test_linear_rope),
+		cmocka_unit_test(test_items_longer_than_the_step),
+		cmocka_unit_test(test_sums_apart),
 		cmocka_unit_test(test_quantizing_while_loading),
 		cmocka_unit_test(test_draft_model),
 	};
