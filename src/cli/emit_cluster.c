@@ -5,7 +5,10 @@
  */
 #include "emit.h"
 
+#include "report.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint64_t gibibyte = 1ull << 30;
@@ -49,6 +52,51 @@ static bool job_words(struct emit_job *job, struct words *words, const char *ren
 		return false;
 	}
 	return emit_serving_words(job, words);
+}
+
+/* DeepSpeed's file where the words name one, else NULL; freed by the caller. */
+static bool deepspeed_text(struct emit_job *job, const struct words *words, char **text)
+{
+	bool named = false, written;
+	size_t length;
+	FILE *memory;
+
+	*text = NULL;
+	for (size_t i = 0; i < words->count; i++) {
+		named |= strcmp(words_get(words, i), "--deepspeed") == 0;
+	}
+	if (!named) {
+		return true;
+	}
+	memory = open_memstream(text, &length);
+	if (!memory) {
+		report_no_memory();
+		return false;
+	}
+	written = emit_deepspeed(job, memory);
+	if (fclose(memory) != 0 || !written) {
+		free(*text);
+		*text = NULL;
+	}
+	return *text != NULL;
+}
+
+/* The command, behind whatever writes the file that it reads. */
+static void put_commands(FILE *file, const struct words *words, const char *deepspeed,
+                         const char *prefix, const char *indent)
+{
+	if (deepspeed) {
+		fprintf(file, "%scat >ds_config.json <<'END'\n", indent);
+		while (*deepspeed) {
+			int length = (int)strcspn(deepspeed, "\n");
+
+			fprintf(file, "%s%.*s\n", indent, length, deepspeed);
+			deepspeed += length + (deepspeed[length] == '\n');
+		}
+		fprintf(file, "%sEND\n", indent);
+	}
+	fputs(prefix, file);
+	words_print_shell(words, file, "  ");
 }
 
 static uint64_t host_gib(const struct emit_job *job)
@@ -143,14 +191,15 @@ static void put_slurm_resources(const struct emit_job *job, FILE *file, const ch
 bool emit_slurm(struct emit_job *job, FILE *file)
 {
 	struct words words = { .count = 0 };
-	char type[TYPE_NAME] = "";
+	char type[TYPE_NAME] = "", *deepspeed;
 	bool typed = gres_type(job, type);
 
 	if (job->slice && !typed) {
 		job->refusal = "Slurm's name for a slice of this GPU is not known";
 		return false;
 	}
-	if (!job_words(job, &words, "$head_node:29500")) {
+	if (!job_words(job, &words, "$head_node:29500") ||
+	    !deepspeed_text(job, &words, &deepspeed)) {
 		return false;
 	}
 	put_slurm_resources(job, file, type);
@@ -160,8 +209,9 @@ bool emit_slurm(struct emit_job *job, FILE *file)
 		      file);
 	}
 	/* srun of 22.05 and newer takes the count from no environment variable of the job's */
-	fputs("srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\" \\\n", file);
-	words_print_shell(&words, file, "  ");
+	put_commands(file, &words, deepspeed, "srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\" \\\n",
+	             "");
+	free(deepspeed);
 	return true;
 }
 
@@ -344,13 +394,14 @@ bool emit_skypilot(struct emit_job *job, FILE *file)
 {
 	const char *accelerator = sky_accelerator(job->best->gpu);
 	struct words words = { .count = 0 };
-	char name[41];
+	char name[41], *deepspeed;
 
 	if (!accelerator) {
 		job->refusal = "SkyPilot has no name for this GPU that is known (--gpu)";
 		return false;
 	}
-	if (!job_words(job, &words, "$head_node:29500")) {
+	if (!job_words(job, &words, "$head_node:29500") ||
+	    !deepspeed_text(job, &words, &deepspeed)) {
 		return false;
 	}
 	job_name(job, name);
@@ -371,6 +422,7 @@ bool emit_skypilot(struct emit_job *job, FILE *file)
 	if (job->nodes > 1) {
 		fputs("  head_node=$(echo \"$SKYPILOT_NODE_IPS\" | head -n 1)\n", file);
 	}
-	words_print_shell(&words, file, "  ");
+	put_commands(file, &words, deepspeed, "", "  ");
+	free(deepspeed);
 	return true;
 }

@@ -223,7 +223,7 @@ static void add_sharding(struct emit_job *job, struct words *words)
 
 	if (wants_deepspeed(job)) {
 		add_value(words, "--deepspeed", "ds_config.json");
-		emit_note(job, "ds_config.json: what --emit deepspeed prints");
+		emit_note(job, "ds_config.json: as --emit deepspeed prints it");
 	} else if (layout->zero_stage > 0) {
 		words_add(words, "--fsdp");
 		words_add(words, "%s auto_wrap%s",

@@ -84,6 +84,29 @@ def check_vllm():
     return servers.check_vllm(line_of)
 
 
+def run_without(programs, script):
+    """The script with these programs as nothing; what it leaves in its folder."""
+    stubs = "".join(f"{program}() {{ :; }}\n" for program in programs)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["bash", "-c", stubs + script], check=True, cwd=folder, capture_output=True,
+                       env={**os.environ, "SLURM_CPUS_PER_TASK": "1", "SLURM_JOB_NODELIST": "a",
+                            "SKYPILOT_NODE_IPS": "a"})
+        return {name: open(os.path.join(folder, name), encoding="utf-8").read() for name in os.listdir(folder)}
+
+
+def check_deepspeed_file():
+    """What scripts write for torchrun to read is what --emit deepspeed prints."""
+    import yaml
+    for name, options in JOBS.items():
+        expected = {}
+        if name in ("zero-1", "offload"):
+            expected = {"ds_config.json": emit("deepspeed", options, SPEC)}
+        assert run_without(["srun", "scontrol"], emit("slurm", options, SPEC)) == expected, name
+        task = yaml.safe_load(emit("skypilot", options, SPEC))
+        assert run_without(["torchrun"], task["run"]) == expected, name
+    return len(JOBS)
+
+
 def check_hub():
     """A revision of a hub's model that lies in this program's own cache."""
     with servers.hub_cache("Org/model", "v2", "llama-3.1-8b") as cache:
@@ -291,8 +314,9 @@ def check_skypilot():
     return 1 + len(JOBS)
 
 
-CHECKS = (check_shell, check_hub, check_slurm, check_llamacpp, check_yaml, check_kubernetes, check_torchrun,
-          check_trainer, check_megatron, check_accelerate, check_deepspeed, check_skypilot, check_vllm, check_sglang)
+CHECKS = (check_shell, check_deepspeed_file, check_hub, check_slurm, check_llamacpp, check_yaml, check_kubernetes,
+          check_torchrun, check_trainer, check_megatron, check_accelerate, check_deepspeed, check_skypilot, check_vllm,
+          check_sglang)
 DISTRIBUTIONS = {"kubernetes": "kubernetes-validate", "torchrun": "torch", "trainer": "transformers"}
 
 
