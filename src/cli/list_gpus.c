@@ -227,8 +227,8 @@ static const struct column columns[] = {
 	  .use = COLUMN_DATA,
 	  .get = get_verified },
 	{ .id = "mark", .heading = "", .use = COLUMN_PEOPLE, .priority = 13, .get = get_mark },
-	{ .id = "price.origin", .heading = "price from", .priority = 14, .get = get_price_origin },
-	{ .id = "origin", .heading = "from", .priority = 15, .get = get_origin },
+	{ .id = "price.origin", .heading = "price from", .priority = 4, .get = get_price_origin },
+	{ .id = "origin", .heading = "from", .priority = 4, .get = get_origin },
 	{ .id = "sources", .heading = "sources", .use = COLUMN_DATA, .get = get_sources },
 	{ .id = "note", .heading = "note", .use = COLUMN_DATA, .get = get_note },
 };

@@ -119,7 +119,7 @@ static const struct column columns[] = {
 	{ .id = "as_of", .heading = "as of", .priority = 7, .get = cell_offer_as_of },
 	{ .id = "source", .heading = "source", .use = COLUMN_DATA, .get = cell_offer_source },
 	{ .id = "note", .heading = "note", .use = COLUMN_DATA, .get = get_note },
-	{ .id = "origin", .heading = "from", .priority = 11, .get = cell_offer_origin },
+	{ .id = "origin", .heading = "from", .priority = 4, .get = cell_offer_origin },
 };
 
 static void get_note_text(const void *row, struct cell *cell)

@@ -152,7 +152,7 @@ static const struct column columns[] = {
 	{ .id = "as_of", .heading = "as of", .priority = 7, .get = cell_offer_as_of },
 	{ .id = "source", .heading = "source", .use = COLUMN_DATA, .get = cell_offer_source },
 	{ .id = "mark", .heading = "", .use = COLUMN_PEOPLE, .priority = 8, .get = get_host_mark },
-	{ .id = "origin", .heading = "from", .priority = 9, .get = cell_offer_origin },
+	{ .id = "origin", .heading = "from", .priority = 3, .get = cell_offer_origin },
 };
 
 uint64_t plan_instance_micros(const struct plan *plan, const struct plan_instance *instance)

@@ -157,7 +157,7 @@ static const struct column columns[] = {
 	  .use = COLUMN_DATA,
 	  .index = VC_PLATFORM_FIT,
 	  .get = get_trait },
-	{ .id = "origin", .heading = "from", .priority = 11, .get = get_origin },
+	{ .id = "origin", .heading = "from", .priority = 8, .get = get_origin },
 };
 
 static void get_evidence_platform(const void *row, struct cell *cell)
