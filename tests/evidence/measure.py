@@ -68,6 +68,7 @@ def spec_of(point, architecture, name):
             "mixed_precision": point["mixed_precision"],
             "gradient_checkpointing": point["checkpointing"],
             "loss_implementation": point["loss"],
+            "packing": True,  # every sequence of a point has its length
         }
         if point["method"] != "full":
             spec["training"]["lora"] = {"rank": point["rank"], "targets": point["targets"]}

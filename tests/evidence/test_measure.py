@@ -38,6 +38,7 @@ class Grid(unittest.TestCase):
         spec = measure.spec_of(points[-1], {"model_type": "llama"}, "m")
         self.assertEqual(spec["training"]["method"], "qlora")
         self.assertTrue(spec["training"]["kbit_preparation"])
+        self.assertTrue(spec["training"]["packing"])
         self.assertEqual(spec["workload"]["quantization"], "bnb-nf4-dq")
         self.assertEqual(spec["training"]["lora"], {"rank": 16, "targets": ["q_proj", "v_proj"]})
         self.assertNotIn("lora", measure.spec_of(points[0], {}, "m")["training"])
