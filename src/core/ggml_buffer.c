@@ -142,11 +142,13 @@ static void lay_out_order(struct ggml_builder *b)
 	uint32_t at = 0, layers = b->stack->layers, length;
 	uint32_t least = any_kind(b, has_experts) ? REPEATS_OF_EXPERTS : 2;
 
-	if (b->family->rotary_skips > 0 || b->family->deepstack_layers > 0 ||
-	    any_kind(b, looks_ahead)) {
-		memcpy(b->order, pattern, layers);
-		b->order_count = at = layers;
+	if (b->family->rotary_skips > 0 || any_kind(b, looks_ahead)) {
+		at = layers;
+	} else if (b->family->deepstack_layers < layers) {
+		at = b->family->deepstack_layers;
 	}
+	memcpy(b->order, pattern, at);
+	b->order_count = at;
 	while (at < layers) {
 		uint32_t count = longest_repeat(pattern + at, layers - at, &length);
 		uint32_t kept = count >= least + 2 ? least + count % 2 : count;
