@@ -1,12 +1,17 @@
 #include "log_file.h"
 
+#include "print_text.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static bool complain(const char *file, const char *why)
 {
-	fprintf(stderr, "%s: %s (expected a log or an error message)\n", file, why);
+	char shown[512];
+
+	text_copy(shown, sizeof shown, file, true);
+	fprintf(stderr, "%s: %s (expected a log or an error message)\n", shown, why);
 	return false;
 }
 

@@ -208,7 +208,10 @@ static bool complete(struct session *session, const char *source, struct verific
 
 static bool refuse(const char *source, const char *what, const char *expected)
 {
-	fprintf(stderr, "vramcalc verify: %s: %s (%s)\n", source, what, expected);
+	char shown[512];
+
+	text_copy(shown, sizeof shown, source, true);
+	fprintf(stderr, "vramcalc verify: %s: %s (%s)\n", shown, what, expected);
 	return false;
 }
 

@@ -1,5 +1,6 @@
 /* `verify --calibrate`: what this run showed, added to a file of own measurements. */
 #include "calibration_file.h"
+#include "print_text.h"
 #include "verify.h"
 #include "whole_file.h"
 
@@ -63,6 +64,9 @@ static bool holds_run(const struct vc_measurements *file, const struct verificat
 
 static bool contradicts(const struct verification *v, const char *path)
 {
+	char shown[512];
+
+	text_copy(shown, sizeof shown, path, true);
 	for (size_t i = 0; i < v->setting_count; i++) {
 		const struct verify_setting *setting = &v->settings[i];
 
@@ -71,7 +75,7 @@ static bool contradicts(const struct verification *v, const char *path)
 			        "vramcalc verify: %s: not written, as the spec has %s %s and the "
 			        "log "
 			        "%s (a spec of this run is expected)\n",
-			        path, setting->log->field, setting->spec, setting->log->value);
+			        shown, setting->log->field, setting->spec, setting->log->value);
 			return true;
 		}
 	}

@@ -36,6 +36,14 @@ for command in "plan llama-2-7b -o" "compare llama-2-7b -o" "plan llama-2-7b --h
 	rm -f "$scratch/with" "$scratch/without"
 done
 
+# A file's name drives no terminal either.
+escape=$(printf '\033')
+for command in "diagnose" "verify llama-2-7b"; do
+	"$program" $command "$scratch/${escape}[31m" >/dev/null 2>"$scratch/errors"
+	! grep -q "$escape" "$scratch/errors" || fail "$command: a name reaches the terminal as it is"
+	grep -q 'expected a log' "$scratch/errors" || fail "$command: no message"
+done
+
 # A device is written into, not replaced by a file of its name; a link to it stands in for it here.
 ln -s /dev/full "$scratch/device"
 for command in "compare llama-2-7b -o" "check llama-2-7b --max-memory 80GB --quiet --junit" \
