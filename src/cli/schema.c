@@ -21,7 +21,7 @@ struct schema {
 };
 
 static void write_value(struct schema *schema, const struct schema_field *field);
-static void write_members(struct schema *schema, const char *path, size_t length);
+static void write_members(struct schema *schema, const char *prefix, size_t length);
 
 static void write_type(struct json_writer *json, const char *type, bool nullable)
 {
