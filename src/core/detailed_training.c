@@ -246,12 +246,37 @@ static void put_host(const struct writer *writer)
 	}
 }
 
+static void note_framework(const struct writer *writer)
+{
+	const struct train_peak *peak = writer->peak;
+	uint64_t step = peak->phases[TRAIN_PHASE_STEP].total;
+	uint64_t copying = sat_add(step, writer->job->held.spared_copy);
+	uint64_t more[3] = { sat_sub(copying, peak->allocated) };
+
+	if (writer->job->request->engine.name != VC_ENGINE_NONE) {
+		return;
+	}
+	vc_ledger_note(writer->ledger, "training-no-framework",
+	               "no trainer is named: the optimizer steps in place, and the range adds a "
+	               "quarter of all but weights and states, as trainers differ; engine.name "
+	               "narrows it",
+	               NULL);
+	if (step > 0 && more[0] > 0) {
+		vc_ledger_note(
+		        writer->ledger, "training-stock-step",
+		        "a step that copies the gradients, as the stock one of transformers' "
+		        "Trainer does (engine.name), would allocate {0B} more",
+		        more);
+	}
+}
+
 static void note_assumptions(const struct writer *writer)
 {
 	const struct train_job *job = writer->job;
 	const struct vc_training *training = &job->request->training;
 	uint64_t logits[3] = { writer->peak->logit_bytes, job->policy->logits.most, 0 };
 
+	note_framework(writer);
 	if (training->loss_implementation == VC_LOSS_EAGER) {
 		vc_ledger_note(writer->ledger, "training-logits",
 		               "the loss is taken to hold {0} bytes per logit; the range reaches "

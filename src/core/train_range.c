@@ -194,13 +194,21 @@ static struct shares zero_shares(const struct train_job *job)
 	return (struct shares){ 60, is_sharded(job) ? 220 : 125 };
 }
 
+/* Of what is not held between steps: how far trainers' estimates of one job lie from that of a
+ * trainer without a name. */
+static const struct shares unnamed_shares = { 250, 250 };
+
 /* What no part accounts for, by engine. */
-static void add_rest(const struct train_job *job, uint64_t total, struct spread *spread)
+static void add_rest(const struct train_job *job, const struct train_peak *peak, uint64_t total,
+                     struct spread *spread)
 {
 	bool adapters = is_adapter(job);
 
 	if (has_experts(job)) {
 		add(spread, total, (struct shares){ 40, is_sharded(job) ? 270 : 100 });
+	}
+	if (job->request->engine.name == VC_ENGINE_NONE) {
+		add(spread, sat_sub(total, peak->base), unnamed_shares);
 	}
 	if (train_is_zero(job->request)) {
 		add(spread, total, zero_shares(job));
@@ -234,7 +242,7 @@ static void add_allocated(const struct train_job *job, const struct train_peak *
 	add_hidden_loss(job, peak, spread);
 	add(spread, raised_bytes(job), (struct shares){ 0, 1000 });
 	add(spread, sat_add(peak->context, peak->collectives), (struct shares){ 180, 300 });
-	add_rest(job, total, spread);
+	add_rest(job, peak, total, spread);
 }
 
 static bool asks_for_more(const struct train_job *job)

@@ -61,9 +61,6 @@ static struct mode full_mode(const struct vc_request *request, const struct trai
 	if (policy->fp32_gradients) {
 		mode = (struct mode){ e, 4, 4, 4, 0 };
 	}
-	if (policy->steps_in_place) {
-		mode.step = 0;
-	}
 	mode.gradient = dtype_bytes(training->gradient_precision, mode.gradient);
 	return mode;
 }
@@ -245,6 +242,10 @@ void train_static(const struct vc_request *request, const struct train_policy *p
 	        sat_div_up(state_bytes(request, size, out->trained, mode.state), groups.states);
 	out->step_copy = sat_div_up(sat_mul(mode.step, out->trained), groups.states);
 	out->step_copy = copies(request) ? out->step_copy : 0;
+	if (full && policy->steps_in_place) {
+		out->spared_copy = out->step_copy;
+		out->step_copy = 0;
+	}
 	if (!full) {
 		add_saved(request, policy, size, out);
 	}
@@ -252,7 +253,7 @@ void train_static(const struct vc_request *request, const struct train_policy *p
 	                      request->parallelism.zero_stage == 3;
 	out->steps = !request->training.optimizer_in_backward;
 	if (request->training.optimizer_in_backward) {
-		out->gradients = out->step_copy = 0;
+		out->gradients = out->step_copy = out->spared_copy = 0;
 	}
 	offload(request, out);
 }

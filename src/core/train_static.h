@@ -9,11 +9,12 @@ struct train_static {
 	uint64_t trained; /* elements, on the rank before data-parallel sharding */
 	uint64_t weights, adapters, master, states; /* on the GPU */
 	uint64_t saved;                             /* trained copies of whole tables, on the GPU */
-	uint64_t scales;     /* of the frozen weights: those that every rank keeps whole */
-	uint64_t gradients;  /* on the GPU at the step */
-	uint64_t step_copy;  /* fp32 gradients and the foreach implementation's temporary */
-	bool gradients_stay; /* between steps; otherwise they live from backward to the step */
-	bool steps;          /* the step runs on the GPU, after backward */
+	uint64_t scales;      /* of the frozen weights: those that every rank keeps whole */
+	uint64_t gradients;   /* on the GPU at the step */
+	uint64_t step_copy;   /* fp32 gradients and the foreach implementation's temporary */
+	uint64_t spared_copy; /* what of these a step in place does without */
+	bool gradients_stay;  /* between steps; otherwise they live from backward to the step */
+	bool steps;           /* the step runs on the GPU, after backward */
 	uint64_t host_weights, host_master, host_states, host_gradients; /* of one rank */
 };
 

@@ -456,6 +456,36 @@ static void one_length_narrows_the_range(void **state)
 	assert_true(mixed.high_bytes - packed.high_bytes < card.usable_bytes - mixed.total_bytes);
 }
 
+/* Adapters with the stock loss: whoever names no trainer is told what the usual ones may need. Not
+ * torchtune, whose loss goes by chunks, nor FSDP, which holds checkpoints twice. */
+static void unnamed_trainers_range_over_named_ones(void **state)
+{
+	static const enum vc_engine named[] = { VC_ENGINE_TRANSFORMERS, VC_ENGINE_LITGPT,
+		                                VC_ENGINE_DEEPSPEED };
+	struct vc_request request = request_for(2);
+
+	(void)state;
+	shape_decoder(&model, &llama_3_8b);
+	request.training.method = VC_TRAINING_LORA;
+	request.training.loss_implementation = VC_LOSS_EAGER;
+	for (int kept = 0; kept < 2; kept++) {
+		struct vc_ledger unnamed;
+
+		request.training.gradient_checkpointing =
+		        kept ? VC_CHECKPOINTING_NONE : VC_CHECKPOINTING_FULL;
+		request.engine.name = VC_ENGINE_NONE;
+		unnamed = ledger_of(&request);
+		for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+			struct vc_ledger ledger;
+
+			request.engine.name = named[i];
+			ledger = ledger_of(&request);
+			assert_true(unnamed.low_bytes <= ledger.total_bytes);
+			assert_true(unnamed.high_bytes >= ledger.total_bytes);
+		}
+	}
+}
+
 /* Both tables of 32000 rows, rank 16 in fp32: 4 x 16 x (4096 + 32000) x 2. */
 static void tables_take_adapters_too(void **state)
 {
@@ -600,6 +630,7 @@ int main(void)
 		cmocka_unit_test(megatron_holds_workspaces),
 		cmocka_unit_test(tables_take_adapters_too),
 		cmocka_unit_test(one_length_narrows_the_range),
+		cmocka_unit_test(unnamed_trainers_range_over_named_ones),
 		cmocka_unit_test(every_line_can_be_worked_out),
 		cmocka_unit_test(gathered_weights_stay_under_zero_3),
 	};
