@@ -308,8 +308,7 @@ enum vc_status vc_estimate_llamacpp(const struct vc_request *request, struct vc_
 		               "llama.cpp has no files in %s (q4_k_m, q8_0, iq4_xs, ...)",
 		               request->workload.quantization->name);
 	}
-	llamacpp_set_copies(&job, (uint64_t)RUNTIME_MIB * MIB);
-	e.share = llamacpp_fullest(&job);
+	e.share = llamacpp_fullest(&job, (uint64_t)RUNTIME_MIB * MIB);
 	add_weights(&e);
 	add_caches(&e);
 	add_compute(&e);

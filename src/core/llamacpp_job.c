@@ -307,13 +307,16 @@ static uint64_t compute_bytes(const struct llamacpp_job *job, const struct ggml_
 
 /* Inputs in one copy, as other builds and row splits have them; where no version is stated, results
  * by slot, as the newest llama-server asks for them. */
-static uint64_t least_compute_bytes(const struct llamacpp_job *job)
+static uint64_t least_compute_bytes(const struct llamacpp_job *job, uint64_t compute)
 {
 	struct ggml_run run = job->run;
 
 	run.copies = 1;
 	if (job->request->engine.version.major == 0) {
 		run.outputs = least(job->slots, run.tokens);
+	}
+	if (job->run.copies == run.copies && job->run.outputs == run.outputs) {
+		return compute;
 	}
 	return compute_bytes(job, &run);
 }
@@ -337,9 +340,23 @@ static uint64_t scratch_bytes(const struct llamacpp_job *job)
 	return most;
 }
 
-struct llamacpp_share llamacpp_share(const struct llamacpp_job *job, uint32_t device)
+/* What every device reserves alike. */
+static struct llamacpp_share common_share(const struct llamacpp_job *job)
 {
-	struct llamacpp_share share = { 0 };
+	struct llamacpp_share share = { .compute_bytes = compute_bytes(job, &job->run),
+		                        .scratch_bytes = scratch_bytes(job) };
+
+	share.logits_bytes = sat_mul3(4, job->run.outputs, job->model->vocab_size);
+	if (!job->has_output || share.logits_bytes > share.compute_bytes) {
+		share.logits_bytes = 0;
+	}
+	return share;
+}
+
+static struct llamacpp_share share_of(const struct llamacpp_job *job,
+                                      const struct llamacpp_share *common, uint32_t device)
+{
+	struct llamacpp_share share = *common;
 
 	for (uint32_t unit = 0; unit < job->units; unit++) {
 		uint32_t layer = job->first_layer + unit;
@@ -363,50 +380,56 @@ struct llamacpp_share llamacpp_share(const struct llamacpp_job *job, uint32_t de
 	if (device == 0) {
 		share.weights_bytes = sat_add(share.weights_bytes, job->charged_table_bytes);
 	}
-	share.compute_bytes = compute_bytes(job, &job->run);
-	share.least_compute_bytes = least_compute_bytes(job);
-	share.logits_bytes = sat_mul3(4, job->run.outputs, job->model->vocab_size);
-	if (!job->has_output || share.logits_bytes > share.compute_bytes) {
-		share.logits_bytes = 0;
+	if (share.layers == 0) {
+		share.scratch_bytes = 0;
 	}
-	share.scratch_bytes = share.layers > 0 ? scratch_bytes(job) : 0;
 	return share;
 }
 
-struct llamacpp_share llamacpp_fullest(const struct llamacpp_job *job)
+static uint64_t share_bytes(const struct llamacpp_share *share)
 {
-	struct llamacpp_share best = llamacpp_share(job, 0);
+	return sat_add(
+	        sat_add(share->weights_bytes, share->kv_bytes),
+	        sat_add(share->state_bytes, sat_add(share->compute_bytes, share->scratch_bytes)));
+}
+
+/* Of the device that holds the most. */
+static struct llamacpp_share fullest(const struct llamacpp_job *job)
+{
+	struct llamacpp_share common = common_share(job);
+	struct llamacpp_share best = share_of(job, &common, 0);
 
 	for (uint32_t i = 1; i < job->devices; i++) {
-		struct llamacpp_share share = llamacpp_share(job, i);
+		struct llamacpp_share share = share_of(job, &common, i);
 
-		if (llamacpp_share_bytes(&share) > llamacpp_share_bytes(&best)) {
+		if (share_bytes(&share) > share_bytes(&best)) {
 			best = share;
 		}
 	}
 	return best;
 }
 
-void llamacpp_set_copies(struct llamacpp_job *job, uint64_t runtime_bytes)
+/* Builds before b6980 keep several copies, whether they fit or not. */
+static bool gives_up_copies(const struct llamacpp_job *job, uint64_t bytes)
 {
 	const struct vc_gpu *gpu = job->request->gpu;
 	uint64_t usable = gpu ? device_usable_bytes(gpu) : 0;
+
+	return job->run.copies > 1 && usable > 0 && since(job->request, copies_given_up) &&
+	       bytes > usable;
+}
+
+struct llamacpp_share llamacpp_fullest(struct llamacpp_job *job, uint64_t runtime_bytes)
+{
 	struct llamacpp_share share;
 
 	job->run.copies = takes_turns(job) ? PIPELINE_COPIES : 1;
-	if (job->run.copies == 1 || usable == 0 || !since(job->request, copies_given_up)) {
-		return;
-	}
-	share = llamacpp_fullest(job);
-	if (sat_add(llamacpp_share_bytes(&share), runtime_bytes) > usable) {
+	share = fullest(job);
+	if (gives_up_copies(job, sat_add(share_bytes(&share), runtime_bytes))) {
 		job->run.copies = 1;
 		job->copies_given_up = true;
+		share = fullest(job);
 	}
-}
-
-uint64_t llamacpp_share_bytes(const struct llamacpp_share *share)
-{
-	return sat_add(
-	        sat_add(share->weights_bytes, share->kv_bytes),
-	        sat_add(share->state_bytes, sat_add(share->compute_bytes, share->scratch_bytes)));
+	share.least_compute_bytes = least_compute_bytes(job, share.compute_bytes);
+	return share;
 }

@@ -43,13 +43,9 @@ struct llamacpp_share {
 
 /* False: the quantization is not llama.cpp's. */
 bool llamacpp_read(struct llamacpp_job *job, const struct vc_request *request);
-/* Several devices hold a batch's inputs in several copies, unless that does not fit the GPU: then
- * llama.cpp starts over with one. To be called before the shares are asked for. */
-void llamacpp_set_copies(struct llamacpp_job *job, uint64_t runtime_bytes);
-struct llamacpp_share llamacpp_share(const struct llamacpp_job *job, uint32_t device);
-/* Of the device that holds the most. */
-struct llamacpp_share llamacpp_fullest(const struct llamacpp_job *job);
-uint64_t llamacpp_share_bytes(const struct llamacpp_share *share);
+/* Of the device that holds the most. Several devices hold a batch's inputs in several copies,
+ * unless that does not fit the GPU beside `runtime_bytes`: then llama.cpp starts over with one. */
+struct llamacpp_share llamacpp_fullest(struct llamacpp_job *job, uint64_t runtime_bytes);
 
 /* What of a layer's weights a device holds. */
 uint64_t llamacpp_layer_weights_bytes(const struct llamacpp_job *job, uint32_t layer);
