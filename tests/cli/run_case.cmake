@@ -3,6 +3,9 @@
 # stdin, environment (NAME=VALUE lines), and terminal (its width: standard output is then one).
 # With the environment variable UPDATE_GOLDEN set, it writes the three results instead;
 # VRAMCALC_UNDER is a list of words to put before the program ("valgrind;-q").
+if(NOT EXISTS "${CASE}/args") # a build of another checkout may still list the case
+	message(FATAL_ERROR "${CASE}/args: not there")
+endif()
 file(STRINGS "${CASE}/args" args ENCODING UTF-8)
 set(input)
 if(EXISTS "${CASE}/stdin")
