@@ -66,16 +66,18 @@ static bool is_component(const char *text)
 	return component_by_name(text) != VC_COMPONENT_COUNT;
 }
 
-/* Bytes as programs write them; below 2^50, as any GPU has. */
+/*
+ * Bytes as programs write them, below 2^50 as any GPU has. Not 0: a ratio to nothing, or of
+ * nothing, tells of a line that was not there.
+ */
 static bool is_bytes(const char *text)
 {
-	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) <= 18 &&
-	       strtoull(text, NULL, 10) <= 1ull << 50;
-}
+	uint64_t bytes = 0;
 
-static bool is_said(const char *text)
-{
-	return is_bytes(text) && strtoull(text, NULL, 10) > 0;
+	if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) <= 18) {
+		bytes = strtoull(text, NULL, 10);
+	}
+	return bytes > 0 && bytes <= 1ull << 50;
 }
 
 static void check(const struct vc_guard_scalar *scalar, struct vc_error_list *errors)
@@ -88,8 +90,8 @@ static void check(const struct vc_guard_scalar *scalar, struct vc_error_list *er
 		{ "engine", is_engine, "an engine, as `vramcalc engines` lists them" },
 		{ "component", is_component,
 		  "weights, kv_cache, recurrent_state, activations, cuda_graphs or framework" },
-		{ "said_bytes", is_said, "a whole number of bytes from 1" },
-		{ "measured_bytes", is_bytes, "a whole number of bytes" },
+		{ "said_bytes", is_bytes, "a whole number of bytes from 1" },
+		{ "measured_bytes", is_bytes, "a whole number of bytes from 1" },
 	};
 	const char *dot = strrchr(scalar->path, '.');
 

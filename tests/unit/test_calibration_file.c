@@ -72,6 +72,8 @@ static void names_each_mistake_at_its_place(void **state)
 	} wrong[] = {
 		{ "measurements:\n" ROW("a", "weights", "0", "1"), "measurements[0].said_bytes", 2,
 		  58 },
+		{ "measurements:\n" ROW("a", "weights", "1", "0"), "measurements[0].measured_bytes",
+		  2, 77 },
 		{ "measurements:\n" ROW("a", "weights", "1", "-1"),
 		  "measurements[0].measured_bytes", 2, 77 },
 		{ "measurements:\n" ROW("a", "weights", "1", "7GB"),
