@@ -49,26 +49,21 @@ static const char *likeness(const char *s, size_t length)
 	return "?";
 }
 
-/* What stands for the character at `s`, which has `length` bytes (0: a stray byte). */
-static const char *shown_as(const char *s, size_t length, bool utf8, char buffer[8])
+size_t text_copy_character(char to[8], const char *from, bool utf8)
 {
-	unsigned char c = (unsigned char)*s;
-	bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
+	size_t length = text_utf8_length(from);
+	unsigned char c = (unsigned char)*from;
+	bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)from[1] < 0xa0);
 
-	if (length == 0 || (control && length == 1)) {
-		snprintf(buffer, 8, "\\x%02x", c);
-		return buffer;
+	if (length == 0 || control) { /* terminals obey U+0080 to U+009f too */
+		snprintf(to, 8, "\\x%02x", length == 2 ? (unsigned char)from[1] : c);
+	} else if (length > 1 && !utf8) {
+		snprintf(to, 8, "%s", likeness(from, length));
+	} else {
+		memcpy(to, from, length);
+		to[length] = '\0';
 	}
-	if (control) { /* U+0080 to U+009f: terminals obey these too */
-		snprintf(buffer, 8, "\\x%02x", (unsigned char)s[1]);
-		return buffer;
-	}
-	if (length > 1 && !utf8) {
-		return likeness(s, length);
-	}
-	memcpy(buffer, s, length);
-	buffer[length] = '\0';
-	return buffer;
+	return length ? length : 1;
 }
 
 size_t text_copy(char *to, size_t size, const char *from, bool utf8)
@@ -76,17 +71,15 @@ size_t text_copy(char *to, size_t size, const char *from, bool utf8)
 	size_t used = 0;
 
 	while (*from) {
-		char buffer[8];
-		size_t length = text_utf8_length(from);
-		const char *shown = shown_as(from, length, utf8, buffer);
-		size_t more = strlen(shown);
+		char shown[8];
+		size_t length = text_copy_character(shown, from, utf8), more = strlen(shown);
 
 		if (used + more >= size) {
 			break;
 		}
 		memcpy(to + used, shown, more);
 		used += more;
-		from += length ? length : 1;
+		from += length;
 	}
 	to[used] = '\0';
 	return used;

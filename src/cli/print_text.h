@@ -12,6 +12,9 @@
  */
 size_t text_copy(char *to, size_t size, const char *from, bool utf8);
 
+/* The same of the one character at `from`. Returns the bytes that were read. */
+size_t text_copy_character(char to[8], const char *from, bool utf8);
+
 /* Columns that text takes on a terminal, wide East Asian characters counted as one. */
 size_t text_width(const char *text);
 

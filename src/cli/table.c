@@ -138,20 +138,18 @@ void table_cell_text(const struct output *out, const struct column *column, cons
 
 /* ---- CSV, as RFC 4180 has it but with plain newlines ---- */
 
+/* Names in files may hold anything: what would drive a terminal is written as it is in tables. */
 static void csv_text(FILE *file, const char *text)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, file);
-		return;
+	bool quoted = text[strcspn(text, ",\"")] != '\0';
+	char shown[8];
+
+	fputs(quoted ? "\"" : "", file);
+	while (*text) {
+		text += text_copy_character(shown, text, true);
+		fputs(strcmp(shown, "\"") == 0 ? "\"\"" : shown, file);
 	}
-	putc('"', file);
-	for (; *text; text++) {
-		if (*text == '"') {
-			putc('"', file);
-		}
-		putc(*text, file);
-	}
-	putc('"', file);
+	fputs(quoted ? "\"" : "", file);
 }
 
 static void csv_cell(FILE *file, const struct column *column, const void *row)

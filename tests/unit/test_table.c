@@ -103,6 +103,24 @@ static void csv_is_exact_and_quoted(void **state)
 	                     "c|d,3000000000,-5000000001,,\n");
 }
 
+/* A name with an escape sequence, a line break, U+009b and a byte that is no UTF-8. */
+static void csv_drives_no_terminal(void **state)
+{
+	static const struct row hostile[] = {
+		{ "a\x1b[2J\nb", 1, 0, 0 },
+		{ "\"\xc2\x9b\",\xff\xc3\xa9", 2, 0, 0 },
+	};
+	struct table named = table;
+	struct output out = { .format = FORMAT_CSV };
+
+	(void)state;
+	named.rows = hostile;
+	assert_prints(&out, &named,
+	              "name,bytes,left_bytes,price_per_hour,price_nothing\n"
+	              "a\\x1b[2J\\x0ab,1,0,,\n"
+	              "\"\"\"\\x9b\"\",\\xff\xc3\xa9\",2,0,,\n");
+}
+
 static void markdown_leaves_empty_columns_out(void **state)
 {
 	struct output out = { .format = FORMAT_MARKDOWN, .utf8 = true };
@@ -203,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(csv_is_exact_and_quoted),
+		cmocka_unit_test(csv_drives_no_terminal),
 		cmocka_unit_test(markdown_leaves_empty_columns_out),
 		cmocka_unit_test(a_pipe_gets_everything),
 		cmocka_unit_test(small_sizes_are_seen),
