@@ -19,14 +19,10 @@ static bool is_same(const struct vc_error *a, const struct vc_error *b)
 }
 
 /* Where rows are for programs, they say themselves what is wrong. */
-static void report(struct compare_output *to, const struct compare_source *source,
-                   struct vc_error_list *errors)
+static void report(struct compare_output *to, const struct vc_error_list *errors)
 {
 	if (to->comparison->arguments->json || errors->count == 0) {
 		return;
-	}
-	for (size_t i = 0; source->line > 1 && i < vc_errors_kept(errors); i++) {
-		errors->errors[i].line += source->line - (errors->errors[i].line > 0);
 	}
 	if (!is_same(&errors->errors[0], &to->last)) {
 		report_errors_to(to->errors, errors);
@@ -61,7 +57,7 @@ bool compare_put(struct compare_output *to, const struct compare_source *source)
 		errors.count = 0;
 		compare_fill(comparison, source, i, &row, &errors);
 		to->failed = to->failed || row.failed;
-		report(to, source, &errors);
+		report(to, &errors);
 		if (to->collects) {
 			if (!keep(to, &row)) {
 				report_no_memory();

@@ -10,10 +10,16 @@ enum {
 	MOST_SETTINGS = 256
 };
 
-static void fail(struct compare_row *row, const struct vc_error *error)
+/* A line's errors count from the stream's begin; those of files that it names stay there. */
+static void place_in_stream(const struct compare_source *source, struct vc_error_list *errors)
 {
-	row->failed = true;
-	row->error = *error;
+	for (size_t i = 0; source->line > 1 && i < vc_errors_kept(errors); i++) {
+		struct vc_error *error = &errors->errors[i];
+
+		if (!*error->file || strcmp(error->file, "-") == 0) {
+			error->line += source->line - (error->line > 0);
+		}
+	}
 }
 
 static enum vc_status read_spec(const struct comparison *comparison,
@@ -112,21 +118,21 @@ void compare_fill(const struct comparison *comparison, const struct compare_sour
 	struct vc_spec spec;
 
 	row->comparison = comparison;
-	row->failed = row->has_detailed = false;
+	row->has_detailed = false;
 	snprintf(row->spec, sizeof row->spec, "%s", source->name);
 	variations_at(&comparison->variations, combination, row->settings);
-	if (read_spec(comparison, source, row, &spec, errors) != VC_OK) {
-		fail(row, &errors->errors[0]);
-	} else {
+	row->failed = read_spec(comparison, source, row, &spec, errors) != VC_OK;
+	if (!row->failed) {
 		if (estimate(comparison, &spec, row, &error) != VC_OK) {
+			row->failed = true;
 			vc_spec_place(&spec, &error);
-			fail(row, &error);
 			vc_errors_append(errors, &error);
 		}
 		vc_spec_free(&spec);
 	}
-	if (row->failed && source->line > 1) {
-		row->error.line += source->line - (row->error.line > 0);
+	if (row->failed) {
+		place_in_stream(source, errors);
+		row->error = errors->errors[0];
 	}
 }
 

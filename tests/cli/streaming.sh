@@ -54,6 +54,14 @@ for format in json csv; do
 	[ "$(wc -l <"$scratch/one")" -ge 2571 ] || fail "$format: rows are missing"
 done
 
+# A mistake in a file that a line names is at that file's line; one of the line at the stream's.
+printf '{\n "model_type": "llama",\n "hidden_size": -4\n}\n' >"$scratch/wrong.json"
+printf '{"model": {"config": "%s"}}\n{"model": {"config": "%s"}}\n{"model": {"params": "7Q"}}\n' \
+	"$scratch/wrong.json" "$scratch/wrong.json" >"$scratch/named"
+"$program" compare - --json <"$scratch/named" >"$scratch/one"
+[ "$(grep -c 'wrong.json", "line": 3, "column": 17,' "$scratch/one")" -eq 2 ] || fail "model.config: wrong lines"
+grep -q '"file": "-", "line": 3, "column": 22,' "$scratch/one" || fail "model.params: wrong line"
+
 # A reader that has seen enough.
 "$program" compare - --json <"$scratch/specs" 2>"$scratch/errors" | head -n 1 >/dev/null
 [ -s "$scratch/errors" ] && fail "a closed pipe is not quiet"
