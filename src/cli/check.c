@@ -236,6 +236,8 @@ static void tell_why(struct check_result *result, const struct vc_error_list *er
 	}
 	if (!elsewhere) {
 		*first.file = '\0';
+		result->line = first.line;
+		result->column = first.column;
 		first.line = first.column = 0;
 	}
 	text_append(result->message, sizeof result->message, "%s", vc_error_format(&first, text));

@@ -32,7 +32,8 @@ struct check_result {
 	bool pass;
 	uint64_t need_bytes, have_bytes; /* of an increase: the new and the old total */
 	struct check_remedy remedy;
-	char message[1024]; /* one sentence, for people */
+	uint32_t line, column; /* of the spec, from 1; 0: it is about all of it */
+	char message[1024];    /* one sentence, for people */
 };
 
 struct check_results {

@@ -255,9 +255,12 @@ static void sarif_result(struct json_writer *json, const struct check_result *re
 	uri_of(result->spec, uri, sizeof uri);
 	json_text(json, "uri", uri);
 	json_close(json, '}');
-	/* readers show a result at a line; this one is about the whole file */
+	/* readers show a result at a line, also one that is about the whole file */
 	json_open_line(json, "region", '{');
-	json_u64(json, "startLine", 1);
+	json_u64(json, "startLine", result->line ? result->line : 1);
+	if (result->column) {
+		json_u64(json, "startColumn", result->column);
+	}
 	json_close(json, '}');
 	json_close(json, '}');
 	json_close(json, '}');
@@ -286,6 +289,7 @@ bool check_write_sarif(const char *path, const struct check_results *results)
 	sarif_rules(&json);
 	json_close(&json, '}');
 	json_close(&json, '}');
+	json_text(&json, "columnKind", "unicodeCodePoints");
 	json_open(&json, "results", '[');
 	for (size_t i = 0; i < results->count; i++) {
 		if (!results->items[i].pass) {

@@ -36,14 +36,16 @@ def each(item):
 MESSAGE = thing(["text"], text=TEXT)                                            # 3.11
 LOCATION = thing(["physicalLocation"], physicalLocation=thing(                  # 3.28, 3.29
     ["artifactLocation", "region"], artifactLocation=thing(["uri"], uri=URI),   # 3.4
-    region=thing(["startLine"], startLine={"type": "integer", "minimum": 1})))  # 3.30
+    region=thing(["startLine"], startLine={"type": "integer", "minimum": 1},  # 3.30
+                 startColumn={"type": "integer", "minimum": 1})))
 RESULT = thing(["ruleId", "level", "message", "locations"], ruleId=TEXT,        # 3.27
                level={"enum": ["none", "note", "warning", "error"]}, message=MESSAGE,
                locations={"type": "array", "items": LOCATION, "maxItems": 1, "minItems": 1})
 DRIVER = thing(["name"], name=TEXT, version=TEXT,                               # 3.19
                rules=each(thing(["id"], id=TEXT, shortDescription=MESSAGE)))    # 3.49
 SARIF = thing(["version", "runs"], version={"const": "2.1.0"},                  # 3.13
-              runs=each(thing(["tool", "results"], tool=thing(["driver"], driver=DRIVER),
+              runs=each(thing(["tool", "columnKind", "results"], tool=thing(["driver"], driver=DRIVER),
+                              columnKind={"const": "unicodeCodePoints"},
                               results=each(RESULT))))                           # 3.14
 SARIF["properties"]["$schema"] = TEXT
 
@@ -87,8 +89,10 @@ def sarif(path, failed):
     for result in log["runs"][0]["results"]:
         check("ruleId", result["ruleId"] in rules)
         uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-        named.add(urllib.parse.unquote(uri))
-        check("region", result["locations"][0]["physicalLocation"]["region"]["startLine"] == 1)
+        name = urllib.parse.unquote(uri)
+        named.add(name)
+        region = result["locations"][0]["physicalLocation"]["region"]
+        check("region", region == ({"startLine": 2, "startColumn": 18} if name == "wrong.yaml" else {"startLine": 1}))
     check("uris", named == set(failed))
     tool = shutil.which("sarif-multitool")  # npm: @microsoft/sarif-multitool
     if tool:
@@ -113,13 +117,15 @@ def main():
         for i, name in enumerate(NAMES):
             with open(os.path.join(folder, name), "w", encoding="ascii") as file:
                 file.write(f"model: {{params: {'70B' if i else '1B'}}}\n")
-        command = [program, "check", *NAMES, "missing.yaml", "--gpu", "A10"]
+        with open(os.path.join(folder, "wrong.yaml"), "w", encoding="ascii") as file:
+            file.write("# one line before\nmodel: {params:  7Q}\n")
+        command = [program, "check", *NAMES, "missing.yaml", "wrong.yaml", "--gpu", "A10"]
         for extra in (["--junit", "j.xml", "--sarif", "s.sarif", "--quiet"], ["--github"]):
             done = subprocess.run(command + extra, cwd=folder, capture_output=True, check=False)
             check("status", done.returncode == 2)
-        junit(os.path.join(folder, "j.xml"), NAMES + ["missing.yaml"])
-        sarif(os.path.join(folder, "s.sarif"), NAMES[1:] + ["missing.yaml"])
-        github(done.stdout, NAMES[1:] + ["missing.yaml"])
+        junit(os.path.join(folder, "j.xml"), NAMES + ["missing.yaml", "wrong.yaml"])
+        sarif(os.path.join(folder, "s.sarif"), NAMES[1:] + ["missing.yaml", "wrong.yaml"])
+        github(done.stdout, NAMES[1:] + ["missing.yaml", "wrong.yaml"])
     print("the reports hold")
 
 
