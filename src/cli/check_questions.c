@@ -45,19 +45,20 @@ static bool enough_headroom(const struct gate *gate, const struct vc_candidate *
 	        (uint64_t)candidate->headroom_bytes >= candidate->have_bytes / 1000000 * asked);
 }
 
-/* Nothing is cheap enough when its price is not known. */
-static bool cheap_enough(const struct gate *gate, const struct vc_candidate *candidate)
+/* Nothing is cheap enough when its price is not known in the limit's currency. */
+static bool cheap_enough(const struct gate *gate, const char *currency,
+                         const struct vc_candidate *candidate)
 {
 	const struct vc_price *price = &candidate->gpu->price;
 	uint64_t limit = gate->limits.max_price_micros;
 
 	return limit == 0 ||
-	       (price->known &&
+	       (price->known && strcmp(price->currency, currency) == 0 &&
 	        price->per_hour_micros <= limit / (candidate->gpus ? candidate->gpus : 1));
 }
 
-static void explain_gpu(const struct gate *gate, const struct vc_candidate *candidate,
-                        struct check_result *result)
+static void explain_gpu(const struct gate *gate, const char *currency,
+                        const struct vc_candidate *candidate, struct check_result *result)
 {
 	char need[64], have[64], gap[64];
 	uint64_t missing = result->need_bytes > result->have_bytes
@@ -77,7 +78,7 @@ static void explain_gpu(const struct gate *gate, const struct vc_candidate *cand
 		say(result, ": %s too much%s%s", gap, "", "");
 	} else if (!enough_headroom(gate, candidate)) {
 		say(result, ": less headroom than is asked for%s%s%s", "", "", "");
-	} else if (!cheap_enough(gate, candidate)) {
+	} else if (!cheap_enough(gate, currency, candidate)) {
 		say(result, ": dearer than is allowed, or its price is not known%s%s%s", "", "",
 		    "");
 	}
@@ -98,10 +99,11 @@ struct gpu_question {
 	struct vc_select_options options;
 };
 
-static bool suits(const struct gate *gate, const struct vc_candidate *candidate)
+static bool suits(const struct gate *gate, const char *currency,
+                  const struct vc_candidate *candidate)
 {
 	return candidate->gpus_needed && enough_headroom(gate, candidate) &&
-	       cheap_enough(gate, candidate);
+	       cheap_enough(gate, currency, candidate);
 }
 
 static bool passes_gpu(const struct gate *gate, const struct vc_request *request, const void *about)
@@ -112,7 +114,7 @@ static bool passes_gpu(const struct gate *gate, const struct vc_request *request
 
 	return vc_select(request, &question->gpu, 1, &question->options, &candidate, &error) ==
 	               VC_OK &&
-	       suits(gate, &candidate);
+	       suits(gate, question->options.currency, &candidate);
 }
 
 bool check_gpu(struct gate *gate, const struct vc_spec *spec, const struct vc_request *request,
@@ -141,8 +143,8 @@ bool check_gpu(struct gate *gate, const struct vc_spec *spec, const struct vc_re
 	result->priced = gate->limits.max_price_micros != 0;
 	result->need_bytes = candidate.need_bytes;
 	result->have_bytes = candidate.have_bytes;
-	explain_gpu(gate, &candidate, result);
-	check_settle(&gate->results, result, suits(gate, &candidate));
+	explain_gpu(gate, question.options.currency, &candidate, result);
+	check_settle(&gate->results, result, suits(gate, question.options.currency, &candidate));
 	if (!result->pass) {
 		check_find_remedy(&(struct check_trial){ .gate = gate,
 		                                         .request = request,
@@ -196,36 +198,55 @@ bool check_memory(struct gate *gate, const struct vc_spec *spec, const struct vc
 	return true;
 }
 
-bool check_price(struct gate *gate, const struct vc_spec *spec, const struct vc_request *request)
+/* Both are cheap enough, so that the products do not overflow; no GPUs: none was found. */
+static bool is_cheaper(const struct vc_candidate *a, const struct vc_candidate *b)
 {
-	struct check_result *result = check_add(&gate->results, CHECK_PRICE, spec->source);
-	struct vc_select_options options = { .max_gpus = gpus_allowed(gate, spec) };
-	bool found = false;
+	return b->gpus == 0 ||
+	       a->gpu->price.per_hour_micros * a->gpus < b->gpu->price.per_hour_micros * b->gpus;
+}
 
-	if (!result) {
-		return false;
-	}
+/* The cheapest GPU of the catalog that suits; its `gpus` are 0 where none does. */
+static struct vc_candidate cheapest(const struct gate *gate, const struct vc_spec *spec,
+                                    const struct vc_request *request)
+{
+	struct vc_select_options options = { .max_gpus = gpus_allowed(gate, spec) };
+	struct vc_candidate best = { 0 };
+
 	memcpy(options.currency, spec->budget.currency, sizeof options.currency);
-	for (size_t i = 0; i < gate->session.catalog.count && !found; i++) {
+	for (size_t i = 0; i < gate->session.catalog.count; i++) {
 		const struct vc_gpu *gpu = &gate->session.catalog.gpus[i].gpu;
 		struct vc_candidate candidate;
 		struct vc_error error;
 
-		found = vc_select(request, &gpu, 1, &options, &candidate, &error) == VC_OK &&
-		        candidate.gpus_needed && cheap_enough(gate, &candidate);
-		if (found) {
-			result->need_bytes = candidate.need_bytes;
-			result->have_bytes = candidate.have_bytes;
-			result->judged = gpu;
-			result->judged_gpus = candidate.gpus;
-			result->priced = true;
-			say(result, "%s holds it at that price%s%s", gpu->name, "", "");
+		if (vc_select(request, &gpu, 1, &options, &candidate, &error) == VC_OK &&
+		    candidate.gpus_needed && cheap_enough(gate, options.currency, &candidate) &&
+		    is_cheaper(&candidate, &best)) {
+			best = candidate;
 		}
 	}
-	if (!found) {
+	return best;
+}
+
+bool check_price(struct gate *gate, const struct vc_spec *spec, const struct vc_request *request)
+{
+	struct check_result *result = check_add(&gate->results, CHECK_PRICE, spec->source);
+	struct vc_candidate best;
+
+	if (!result) {
+		return false;
+	}
+	best = cheapest(gate, spec, request);
+	if (best.gpus) {
+		result->need_bytes = best.need_bytes;
+		result->have_bytes = best.have_bytes;
+		result->judged = best.gpu;
+		result->judged_gpus = best.gpus;
+		result->priced = true;
+		say(result, "%s holds it at that price%s%s", best.gpu->name, "", "");
+	} else {
 		say(result, "no GPU of the catalog holds it at that price%s%s%s", "", "", "");
 	}
-	check_settle(&gate->results, result, found);
+	check_settle(&gate->results, result, best.gpus > 0);
 	return true;
 }
 
