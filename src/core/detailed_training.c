@@ -1,6 +1,7 @@
 /* Training and fine-tuning: the ledger of the phase that peaks. docs/formulas.md#training */
 #include "detailed.h"
 #include "ledger.h"
+#include "model.h"
 #include "sat.h"
 #include "text.h"
 #include "train_range.h"
@@ -341,24 +342,11 @@ static uint64_t write_ledger(const struct writer *writer)
 	return sat_add(peak->allocated, sat_add(outside, peak->fragmentation.bytes));
 }
 
-/* The most experts that a layer has; 0: none. */
-static uint64_t experts_of(const struct vc_model *model)
-{
-	uint64_t experts = 0;
-
-	for (uint32_t i = 0; i < model->kind_count; i++) {
-		for (uint32_t f = 0; f < model->kinds[i].ffn_count; f++) {
-			experts = sat_max(experts, model->kinds[i].ffns[f].experts);
-		}
-	}
-	return experts;
-}
-
 static enum vc_status check_experts(const struct vc_request *request, struct vc_error *error)
 {
 	const struct vc_parallelism *layout = &request->parallelism;
 	uint64_t ranks = sat_mul(layout->data, layout->tensor);
-	uint64_t experts = experts_of(request->model);
+	uint64_t experts = model_experts(request->model);
 
 	if (layout->expert > 1 && ranks % layout->expert != 0) {
 		return vc_fail(error, VC_INVALID, "parallelism.expert",

@@ -4,6 +4,7 @@
  */
 #include "layout.h"
 
+#include "model.h"
 #include "sat.h"
 #include "shard.h"
 #include "text.h"
@@ -18,23 +19,6 @@ static const struct vc_stack *main_stack(const struct vc_model *model)
 }
 
 /* ---- Which there are ---- */
-
-/* 0: no layer routes to experts. */
-static uint32_t routed_experts(const struct vc_model *model)
-{
-	uint32_t experts = 0;
-
-	for (uint32_t k = 0; k < model->kind_count; k++) {
-		for (uint32_t f = 0; f < model->kinds[k].ffn_count; f++) {
-			const struct vc_ffn *ffn = &model->kinds[k].ffns[f];
-
-			if (ffn->type == VC_FFN_MOE && ffn->experts > experts) {
-				experts = ffn->experts;
-			}
-		}
-	}
-	return experts;
-}
 
 struct walk {
 	const struct vc_request *request;
@@ -99,7 +83,7 @@ bool layout_each(const struct vc_request *request, uint32_t gpus, layout_visitor
 {
 	struct walk walk = { .request = request,
 		             .experts = request->method == VC_METHOD_DETAILED &&
-		                        routed_experts(request->model) > 0,
+		                        model_experts(request->model) > 0,
 		             .visitor = visitor,
 		             .context = context };
 	struct vc_parallelism layout = request->parallelism;
@@ -176,7 +160,7 @@ enum vc_layout_reason layout_problem(const struct vc_request *request, uint32_t 
 		*why = "pipeline stages do not go with ZeRO-2 and ZeRO-3";
 		return VC_LAYOUT_INVALID;
 	}
-	if (layout->expert > 1 && routed_experts(request->model) % layout->expert != 0) {
+	if (layout->expert > 1 && model_experts(request->model) % layout->expert != 0) {
 		*why = "the experts do not divide over the ranks";
 		return VC_LAYOUT_INVALID;
 	}

@@ -209,3 +209,19 @@ const char *vc_module_name(enum vc_module module)
 {
 	return module < VC_MODULE_COUNT ? module_names[module] : "other";
 }
+
+uint32_t model_experts(const struct vc_model *model)
+{
+	uint32_t experts = 0;
+
+	for (uint32_t k = 0; k < model->kind_count; k++) {
+		for (uint32_t f = 0; f < model->kinds[k].ffn_count; f++) {
+			const struct vc_ffn *ffn = &model->kinds[k].ffns[f];
+
+			if (ffn->type == VC_FFN_MOE && ffn->experts > experts) {
+				experts = ffn->experts;
+			}
+		}
+	}
+	return experts;
+}

@@ -29,6 +29,9 @@ void model_walk_layers(const struct vc_model *model, uint32_t stack, struct laye
 uint32_t model_kind_layers(const struct vc_stack *stack, struct layer_range range,
                            uint32_t counts[VC_MAX_KINDS]);
 
+/* The most that a layer routes to; 0: none does. */
+uint32_t model_experts(const struct vc_model *model);
+
 /* count x (out x in + bias) */
 uint64_t tensor_elements(const struct vc_tensor *tensor);
 

@@ -1,4 +1,5 @@
 /* Defaults of a request and the rules that its numbers keep. See docs/spec.md. */
+#include "model.h"
 #include "text.h"
 #include "vramcalc/vramcalc.h"
 
@@ -66,7 +67,9 @@ static void resolve_parallelism(struct vc_parallelism *parallelism)
 	fill_u32(&parallelism->expert, 1);
 }
 
-/* Tensor parallelism divides attention heads; pipeline parallelism divides layers. */
+/* Tensor parallelism divides attention heads, pipeline parallelism layers, expert parallelism
+ * experts.
+ */
 static enum vc_status check_layout(const struct vc_request *request, struct vc_error *error)
 {
 	const struct vc_parallelism *layout = &request->parallelism;
@@ -84,6 +87,12 @@ static enum vc_status check_layout(const struct vc_request *request, struct vc_e
 		return vc_fail(error, VC_INVALID, "parallelism.pipeline",
 		               "%u stages for %u layers (at least one layer a stage)",
 		               (uint64_t)layout->pipeline, (uint64_t)stack->layers);
+	}
+	if (layout->expert > 1 && model_experts(model) == 0) {
+		return vc_fail(error, VC_INVALID, "parallelism.expert",
+		               "%u ranks divide no experts: the model is dense (1, or a mixture of "
+		               "experts)",
+		               (uint64_t)layout->expert);
 	}
 	for (uint32_t i = 0; layout->tensor > 1 && i < stack->layers; i++) {
 		const struct vc_layer_kind *kind = &model->kinds[stack->pattern[i]];
