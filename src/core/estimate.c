@@ -58,23 +58,50 @@ static void note_model(const struct vc_model *model, struct vc_ledger *ledger)
 	}
 }
 
+static enum vc_status begin(struct vc_request *request, struct vc_ledger *ledger,
+                            struct vc_error *error)
+{
+	enum vc_status status = vc_request_resolve(request, error);
+
+	memset(ledger, 0, sizeof *ledger);
+	if (status == VC_OK) {
+		ledger->method = request->method;
+		ledger->gpus = vc_layout_gpus(&request->parallelism);
+	}
+	return status;
+}
+
 enum vc_status vc_estimate(const struct vc_request *request, struct vc_ledger *ledger,
                            struct vc_error *error)
 {
 	struct vc_request resolved = *request;
-	enum vc_status status = vc_request_resolve(&resolved, error);
+	enum vc_status status = begin(&resolved, ledger, error);
+	bool trainer = resolved.workload.task == VC_TASK_TRAINING;
 
-	memset(ledger, 0, sizeof *ledger);
 	if (status != VC_OK) {
 		return status;
 	}
-	ledger->method = resolved.method;
-	ledger->gpus = vc_layout_gpus(&resolved.parallelism);
 	if (resolved.roles) {
 		return vc_estimate_post_training(&resolved, ledger, error);
 	}
-	status = resolved.method == VC_METHOD_RULE ? vc_estimate_rule(&resolved, ledger, error)
-	                                           : vc_estimate_detailed(&resolved, ledger, error);
+	status = resolved.method == VC_METHOD_RULE
+	                 ? vc_estimate_rule(&resolved, trainer, ledger, error)
+	                 : vc_estimate_detailed(&resolved, ledger, error);
+	if (status == VC_OK) {
+		note_model(resolved.model, ledger);
+	}
+	return status;
+}
+
+enum vc_status vc_estimate_frozen(const struct vc_request *request, struct vc_ledger *ledger,
+                                  struct vc_error *error)
+{
+	struct vc_request resolved = *request;
+	enum vc_status status = begin(&resolved, ledger, error);
+
+	if (status == VC_OK) {
+		status = vc_estimate_rule(&resolved, true, ledger, error);
+	}
 	if (status == VC_OK) {
 		note_model(resolved.model, ledger);
 	}

@@ -10,6 +10,7 @@
 #include "estimate.h"
 #include "forward.h"
 #include "ledger.h"
+#include "model.h"
 #include "sat.h"
 #include "text.h"
 #include "train_phase.h"
@@ -220,6 +221,9 @@ static struct vc_request request_of(const struct scene *scene, int role)
 
 	if (!request.parallelism.stated) {
 		request.parallelism = scene->policy->parallelism;
+		if (model_experts(request.model) == 0) {
+			request.parallelism.expert = 1; /* which divides the policy's */
+		}
 	}
 	request.roles = NULL;
 	request.method = scene->policy->method;
@@ -300,7 +304,9 @@ static enum vc_status estimate_model(struct scene *scene, int model, struct vc_e
 	} else {
 		request.workload.task = VC_TASK_INFERENCE;
 	}
-	return vc_estimate(&request, &scene->actors[model].ledger, error);
+	return only_scores(model)
+	               ? vc_estimate_frozen(&request, &scene->actors[model].ledger, error)
+	               : vc_estimate(&request, &scene->actors[model].ledger, error);
 }
 
 /* ---- Together ---- */

@@ -21,6 +21,7 @@ struct rule {
 	bool from_file;
 	uint64_t ranks; /* tensor x pipeline */
 	uint64_t data;  /* ZeRO group */
+	bool trainer;   /* a framework that trains holds the model: ZeRO applies */
 };
 
 /* Documents: 10 to 30 % of the weights at inference, 20 to 50 % in training; the middle is taken.
@@ -34,12 +35,15 @@ static const struct share shares[] = {
 	[VC_TASK_TRAINING] = { 200000, 350000, 500000 },
 };
 
+static bool is_sharded(const struct rule *rule, uint32_t from_stage)
+{
+	return rule->trainer && rule->data > 1 &&
+	       rule->request->parallelism.zero_stage >= from_stage;
+}
+
 static uint64_t zero_share(const struct rule *rule, uint64_t bytes, uint32_t from_stage)
 {
-	bool sharded = rule->request->workload.task == VC_TASK_TRAINING &&
-	               rule->request->parallelism.zero_stage >= from_stage;
-
-	return sharded ? sat_div_up(bytes, rule->data) : bytes;
+	return is_sharded(rule, from_stage) ? sat_div_up(bytes, rule->data) : bytes;
 }
 
 static void line_inputs(const struct rule *rule, struct vc_line *line, uint32_t from_stage)
@@ -50,18 +54,14 @@ static void line_inputs(const struct rule *rule, struct vc_line *line, uint32_t 
 		vc_line_input(line, "t", request->parallelism.tensor);
 		vc_line_input(line, "p", request->parallelism.pipeline);
 	}
-	if (request->workload.task == VC_TASK_TRAINING &&
-	    request->parallelism.zero_stage >= from_stage && rule->data > 1) {
+	if (is_sharded(rule, from_stage)) {
 		vc_line_input(line, "N", rule->data);
 	}
 }
 
 static const char *divided(const struct rule *rule, uint32_t from_stage, const char *const forms[4])
 {
-	bool sharded = rule->request->workload.task == VC_TASK_TRAINING && rule->data > 1 &&
-	               rule->request->parallelism.zero_stage >= from_stage;
-
-	return forms[(rule->ranks > 1 ? 1 : 0) + (sharded ? 2 : 0)];
+	return forms[(rule->ranks > 1 ? 1 : 0) + (is_sharded(rule, from_stage) ? 2 : 0)];
 }
 
 /* On the GPU, or on the host where the spec offloads it: there for all the layout's GPUs. */
@@ -345,12 +345,14 @@ static void finish_totals(struct rule *rule, struct share share)
 	vc_ledger_phase(ledger, "steady", total);
 }
 
-enum vc_status vc_estimate_rule(const struct vc_request *request, struct vc_ledger *ledger,
-                                struct vc_error *error)
+enum vc_status vc_estimate_rule(const struct vc_request *request, bool trainer,
+                                struct vc_ledger *ledger, struct vc_error *error)
 {
 	const struct vc_parallelism *layout = &request->parallelism;
 	const struct vc_quantization *quantization = request->workload.quantization;
-	struct rule rule = { .request = request, .ledger = ledger, .data = layout->data };
+	struct rule rule = {
+		.request = request, .ledger = ledger, .data = layout->data, .trainer = trainer
+	};
 	struct vc_counts counts = { 0 };
 	enum vc_status status = VC_OK;
 	struct share share;

@@ -180,6 +180,51 @@ static void the_rule_adds_everything(void **state)
 	assert_u64(ledger.recommended_bytes, ((ledger.total_bytes + 2000000000) * 12 + 9) / 10);
 }
 
+/* docs/rule.md: ZeRO 3 divides the weights, and a model that only scores is held like the policy.
+ */
+static void zero_divides_frozen_weights_by_the_rule(void **state)
+{
+	struct vc_request request = policy_of(VC_TRAINING_FULL);
+	struct vc_ledger ledger;
+
+	(void)state;
+	request.method = VC_METHOD_RULE;
+	request.parallelism = (struct vc_parallelism){ .stated = true, .data = 4, .zero_stage = 3 };
+	roles[VC_ROLE_REFERENCE].given = true;
+	roles[VC_ROLE_REWARD].given = true;
+	ledger = ledger_of(&request);
+	assert_u64(bytes_of(&ledger, "reference", VC_COMPONENT_WEIGHTS), W / 4);
+	assert_u64(bytes_of(&ledger, "reward", VC_COMPONENT_WEIGHTS), W / 4);
+	/* what generates holds whole weights: they are gathered for it */
+	assert_u64(bytes_of(&ledger, "rollout", VC_COMPONENT_WEIGHTS), W);
+	request.parallelism.zero_stage = 2;
+	ledger = ledger_of(&request);
+	assert_u64(bytes_of(&ledger, "reference", VC_COMPONENT_WEIGHTS), W);
+	assert_u64(bytes_of(&ledger, "reward", VC_COMPONENT_WEIGHTS), W);
+}
+
+/* A policy's experts are spread, a dense reward model beside it is not. */
+static void a_dense_model_stays_whole_beside_spread_experts(void **state)
+{
+	static struct vc_model reward_model;
+	struct vc_request request = policy_of(VC_TRAINING_FULL);
+	struct vc_request reward = request;
+	struct vc_ledger ledger;
+
+	(void)state;
+	shape_decoder(&reward_model, &llama_2_7b);
+	model.kinds[0].ffns[0].type = VC_FFN_MOE;
+	model.kinds[0].ffns[0].experts = 4;
+	model.kinds[0].ffns[0].experts_per_token = 2;
+	reward.model = &reward_model;
+	reward.roles = NULL;
+	request.method = VC_METHOD_RULE;
+	request.parallelism = (struct vc_parallelism){ .stated = true, .data = 4, .expert = 4 };
+	roles[VC_ROLE_REWARD] = (struct vc_role_request){ .given = true, .request = &reward };
+	ledger = ledger_of(&request);
+	assert_u64(bytes_of(&ledger, "reward", VC_COMPONENT_WEIGHTS), W);
+}
+
 /* Where the card is nearly full, the policy's allocator keeps less idle. */
 static void the_others_leave_less_to_keep_idle(void **state)
 {
@@ -230,6 +275,8 @@ int main(void)
 		cmocka_unit_test(the_policy_generates_with_its_own_weights),
 		cmocka_unit_test(a_sleeping_engine_gives_its_memory_back),
 		cmocka_unit_test(the_rule_adds_everything),
+		cmocka_unit_test(zero_divides_frozen_weights_by_the_rule),
+		cmocka_unit_test(a_dense_model_stays_whole_beside_spread_experts),
 		cmocka_unit_test(the_others_leave_less_to_keep_idle),
 		cmocka_unit_test(the_detailed_method_needs_a_gpu),
 		cmocka_unit_test(only_training_has_models),
