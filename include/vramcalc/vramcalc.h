@@ -1024,6 +1024,8 @@ struct vc_measure_info {
 	const char *call;    /* the option or call of the usual framework; NULL: none */
 };
 const struct vc_measure_info *vc_measure_info(enum vc_measure measure);
+/* The option or call of this engine, else of the usual framework; NULL: none. */
+const char *vc_measure_call(enum vc_measure measure, enum vc_engine engine);
 
 /* A field to set and its value, as a spec spells them. */
 struct vc_setting {

@@ -8,7 +8,7 @@
 
 /* ---- For programs ---- */
 
-static void json_step(struct json_writer *json, const struct vc_step *step)
+static void json_step(struct json_writer *json, const struct vc_step *step, enum vc_engine engine)
 {
 	const struct vc_measure_info *info = vc_measure_info(step->measure);
 
@@ -21,7 +21,7 @@ static void json_step(struct json_writer *json, const struct vc_step *step)
 	json_close(json, '}');
 	json_u64(json, "saves_bytes", step->saves_bytes);
 	json_text(json, "cost", info->cost);
-	json_text(json, "call", info->call);
+	json_text(json, "call", vc_measure_call(step->measure, engine));
 	json_close(json, '}');
 }
 
@@ -30,7 +30,7 @@ void advise_json_plan(struct json_writer *json, const char *key, const struct vc
 	json_open(json, key, '{');
 	json_open(json, "steps", '[');
 	for (uint32_t i = 0; i < plan->step_count; i++) {
-		json_step(json, &plan->steps[i]);
+		json_step(json, &plan->steps[i], plan->request.engine.name);
 	}
 	json_close(json, ']');
 	json_gpu(json, "gpu", plan->gpu, vc_layout_gpus(&plan->request.parallelism));
@@ -42,9 +42,10 @@ void advise_json_plan(struct json_writer *json, const char *key, const struct vc
 
 /* ---- For people ---- */
 
-static void print_step(struct output *out, const struct vc_step *step)
+static void print_step(struct output *out, const struct vc_step *step, enum vc_engine engine)
 {
 	const struct vc_measure_info *info = vc_measure_info(step->measure);
+	const char *call = vc_measure_call(step->measure, engine);
 	char line[512] = "", saves[64];
 
 	text_append(line, sizeof line, "%s:", info->name);
@@ -59,8 +60,8 @@ static void print_step(struct output *out, const struct vc_step *step)
 	fputs("   - ", out->file);
 	output_paragraph(out, TONE_PLAIN, line, 5);
 	*line = '\0';
-	text_append(line, sizeof line, "price: %s%s%s", info->cost, info->call ? "; use " : "",
-	            info->call ? info->call : "");
+	text_append(line, sizeof line, "price: %s%s%s", info->cost, call ? "; use " : "",
+	            call ? call : "");
 	fputs("     ", out->file);
 	output_paragraph(out, TONE_FAINT, line, 5);
 }
@@ -80,7 +81,7 @@ void advise_print_plan(struct output *out, const struct advise_result *result, s
 	}
 	output_paragraph(out, TONE_STRONG, line, 3);
 	for (uint32_t i = 0; i < plan->step_count; i++) {
-		print_step(out, &plan->steps[i]);
+		print_step(out, &plan->steps[i], plan->request.engine.name);
 	}
 }
 
@@ -100,7 +101,7 @@ void advise_print_hopeless(struct output *out, const struct advise_result *resul
 	}
 	output_paragraph(out, TONE_BAD, line, 0);
 	for (uint32_t i = 0; i < closest->step_count; i++) {
-		print_step(out, &closest->steps[i]);
+		print_step(out, &closest->steps[i], closest->request.engine.name);
 	}
 }
 

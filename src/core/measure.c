@@ -116,6 +116,9 @@ static bool sharding_applies(enum vc_measure measure, const struct vc_request *r
 bool measure_applies(enum vc_measure measure, const struct vc_request *request,
                      const struct measure_scope *scope)
 {
+	if (!measure_is_known(measure, request, scope)) {
+		return false;
+	}
 	switch (measure) {
 	case VC_MEASURE_BATCH_SIZE:
 		return request->workload.batch_size > 1;

@@ -14,6 +14,10 @@ struct measure_scope {
 bool measure_applies(enum vc_measure measure, const struct vc_request *request,
                      const struct measure_scope *scope);
 
+/* False when the request's engine has no such measure. */
+bool measure_is_known(enum vc_measure measure, const struct vc_request *request,
+                      const struct measure_scope *scope);
+
 /* Changes the request and writes the settings that say so. */
 void measure_apply(enum vc_measure measure, struct vc_request *request,
                    const struct measure_scope *scope, struct vc_step *step);

@@ -242,6 +242,49 @@ static void no_plan_contains_another(void **state)
 	}
 }
 
+static bool offers(enum vc_measure measure)
+{
+	for (size_t i = 0; i < advice.plan_count; i++) {
+		for (uint32_t s = 0; s < plans[i].step_count; s++) {
+			if (plans[i].steps[s].measure == measure) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Megatron's own optimizer is divided, its parameters are not; LitGPT passes cpu_offload=False. */
+static void trainers_are_told_what_they_have(void **state)
+{
+	struct vc_model model = { .params = 13000000000 };
+	struct vc_request request = { .model = &model, .workload.task = VC_TASK_TRAINING };
+
+	(void)state;
+	advise(&request, &a100_80, 8);
+	assert_true(offers(VC_MEASURE_ZERO_3));
+	assert_true(offers(VC_MEASURE_OFFLOAD_OPTIMIZER));
+	request.engine.name = VC_ENGINE_MEGATRON;
+	advise(&request, &a100_80, 8);
+	/* with checkpointing: 1.2 x (26 + 26 + 52 / 8 + 4.55 + 2) = 78.1 GB */
+	assert_true(offers(VC_MEASURE_ZERO_1));
+	assert_false(offers(VC_MEASURE_ZERO_2));
+	assert_false(offers(VC_MEASURE_ZERO_3));
+	assert_false(offers(VC_MEASURE_LORA));
+	assert_string_equal(vc_measure_call(VC_MEASURE_ZERO_1, VC_ENGINE_MEGATRON),
+	                    "--use-distributed-optimizer");
+	request.engine.name = VC_ENGINE_LITGPT;
+	advise(&request, &a100_80, 8);
+	assert_true(offers(VC_MEASURE_ZERO_3));
+	assert_false(offers(VC_MEASURE_OFFLOAD_OPTIMIZER));
+	advise(&request, &a100_80, 1);
+	assert_false(offers(VC_MEASURE_GRADIENT_CHECKPOINTING));
+	assert_string_equal(vc_measure_call(VC_MEASURE_GRADIENT_CHECKPOINTING, VC_ENGINE_TORCHTUNE),
+	                    "enable_activation_checkpointing=True");
+	/* where an engine has no row, the usual frameworks are named */
+	assert_non_null(strstr(vc_measure_call(VC_MEASURE_ZERO_3, VC_ENGINE_DEEPSPEED), "stage"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +297,7 @@ int main(void)
 		cmocka_unit_test(hopeless_says_so),
 		cmocka_unit_test(a_measure_may_help_only_beside_another),
 		cmocka_unit_test(no_plan_contains_another),
+		cmocka_unit_test(trainers_are_told_what_they_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
