@@ -712,6 +712,7 @@ enum vc_role {
 const char *vc_role_name(enum vc_role role);
 
 struct vc_role_request;
+struct vc_memo;
 
 /*
  * What a user's own runs showed of one component in the detailed method: the median of measured /
@@ -745,7 +746,8 @@ struct vc_request {
 	const struct vc_calibration *calibration; /* NULL: none */
 	/* VC_ROLE_COUNT of them; NULL: this model is alone. */
 	const struct vc_role_request *roles;
-	bool rollout_sleeps; /* what generates gives its memory back while models train */
+	bool rollout_sleeps;  /* what generates gives its memory back while models train */
+	struct vc_memo *memo; /* vc_select() and vc_layouts() set it for themselves; else NULL */
 };
 
 /* A model beside the policy. Its layout is the policy's unless it states one. */

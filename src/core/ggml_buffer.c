@@ -498,3 +498,33 @@ uint64_t ggml_compute_bytes(const struct vc_model *model, const struct ggml_run 
 	}
 	return graph_peak_bytes(&b.graph, ALIGNMENT);
 }
+
+static bool same_run(const struct ggml_run *a, const struct ggml_run *b)
+{
+	return a->tokens == b->tokens && a->outputs == b->outputs && a->cells == b->cells &&
+	       a->window_cells == b->window_cells && a->flash == b->flash &&
+	       a->quantized_cache == b->quantized_cache && a->latent_cache == b->latent_cache &&
+	       a->without_output == b->without_output && a->separate_gates == b->separate_gates &&
+	       a->wide_masks == b->wide_masks && a->copies == b->copies &&
+	       a->expert_copy_bytes == b->expert_copy_bytes;
+}
+
+uint64_t ggml_known_compute_bytes(struct vc_memo *memo, const struct vc_model *model,
+                                  const struct ggml_run *run)
+{
+	uint64_t bytes;
+
+	for (uint32_t i = 0; memo && i < MEMO_RUNS; i++) {
+		if (memo->known[i].model == model && same_run(&memo->known[i].run, run)) {
+			return memo->known[i].bytes;
+		}
+	}
+	bytes = ggml_compute_bytes(model, run);
+	if (memo) {
+		memo->known[memo->next].model = model;
+		memo->known[memo->next].run = *run;
+		memo->known[memo->next].bytes = bytes;
+		memo->next = (memo->next + 1) % MEMO_RUNS;
+	}
+	return bytes;
+}

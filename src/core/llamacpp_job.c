@@ -288,6 +288,7 @@ static bool takes_turns(const struct llamacpp_job *job)
 /* Of a device with the output: the others reserve less. */
 static uint64_t compute_bytes(const struct llamacpp_job *job, const struct ggml_run *of)
 {
+	struct vc_memo *memo = job->request->memo;
 	struct ggml_run run = *of, layers;
 	uint64_t bytes, behind;
 
@@ -295,13 +296,13 @@ static uint64_t compute_bytes(const struct llamacpp_job *job, const struct ggml_
 	if (job->host_experts > job->first_layer) {
 		run.expert_copy_bytes = job->weights.largest_expert_bytes;
 	}
-	bytes = ggml_compute_bytes(job->model, &run);
+	bytes = ggml_known_compute_bytes(memo, job->model, &run);
 	if (!job->output_offloaded && job->has_output) {
 		return sat_add(bytes, job->weights.output_bytes);
 	}
 	layers = run;
 	layers.without_output = true;
-	behind = sat_add(ggml_compute_bytes(job->model, &layers), copied_bytes(job));
+	behind = sat_add(ggml_known_compute_bytes(memo, job->model, &layers), copied_bytes(job));
 	return behind > bytes ? behind : bytes;
 }
 

@@ -285,6 +285,7 @@ enum vc_status search_open(struct search *search, const struct vc_request *reque
 
 	memset(search, 0, sizeof *search);
 	search->request = *request;
+	search->request.memo = &search->memo;
 	search->error = error;
 	search->options = options ? *options : (struct vc_select_options){ 0 };
 	if (search->options.max_gpus == 0) {

@@ -223,6 +223,48 @@ static void test_depth_costs_nothing(void **state)
 	assert_u64(ggml_compute_bytes(&model, &run), bytes);
 }
 
+/* A run that differs in anything is laid out for itself, and one that returns gives the same. */
+static void test_runs_are_told_apart(void **state)
+{
+	struct ggml_run plain = run_of(4096, 512), runs[13];
+	struct vc_model other;
+
+	(void)state;
+	shape_decoder(&model, &llama_2_7b);
+	shape_decoder(&other, &llama_2_70b);
+	for (size_t i = 0; i < 13; i++) {
+		runs[i] = plain;
+	}
+	runs[1].tokens = 256;
+	runs[2].outputs = 1;
+	runs[3].cells = 8192;
+	runs[4].window_cells = 512;
+	runs[5].flash = false;
+	runs[6].quantized_cache = true;
+	runs[7].latent_cache = false;
+	runs[8].without_output = true;
+	runs[9].separate_gates = true;
+	runs[10].wide_masks = true;
+	runs[11].copies = 4;
+	runs[12].expert_copy_bytes = 1 << 30;
+	for (size_t i = 1; i < 13; i++) {
+		struct vc_memo memo = { .next = 0 };
+		uint64_t bytes = ggml_compute_bytes(&model, &plain);
+
+		assert_u64(ggml_known_compute_bytes(&memo, &model, &plain), bytes);
+		assert_u64(ggml_known_compute_bytes(&memo, &model, &runs[i]),
+		           ggml_compute_bytes(&model, &runs[i]));
+		assert_int_equal(memo.next, 2);
+		assert_u64(ggml_known_compute_bytes(&memo, &other, &plain),
+		           ggml_compute_bytes(&other, &plain));
+		assert_int_equal(memo.next, 3);
+		assert_u64(ggml_known_compute_bytes(&memo, &model, &plain), bytes);
+		assert_int_equal(memo.next, 3);
+	}
+	assert_u64(ggml_known_compute_bytes(NULL, &model, &plain),
+	           ggml_compute_bytes(&model, &plain));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_an_older_graph),
 		cmocka_unit_test(test_wide_masks),
 		cmocka_unit_test(test_depth_costs_nothing),
+		cmocka_unit_test(test_runs_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
