@@ -10,15 +10,15 @@ static const char *const calls[VC_ENGINE_COUNT][VC_MEASURE_COUNT] = {
 	[VC_ENGINE_MEGATRON] = { [VC_MEASURE_BATCH_SIZE] = "--micro-batch-size",
 	                         [VC_MEASURE_SEQUENCE_LENGTH] = "--seq-length",
 	                         [VC_MEASURE_GRADIENT_CHECKPOINTING] =
-	                                 "--recompute-granularity full --recompute-method uniform "
-	                                 "--recompute-num-layers 1",
+	                                 ("--recompute-granularity full --recompute-method uniform "
+	                                  "--recompute-num-layers 1"),
 	                         [VC_MEASURE_OPTIMIZER_8BIT] =
-	                                 "--use-precision-aware-optimizer --exp-avg-dtype fp8 "
-	                                 "--exp-avg-sq-dtype fp8",
+	                                 ("--use-precision-aware-optimizer --exp-avg-dtype fp8 "
+	                                  "--exp-avg-sq-dtype fp8"),
 	                         [VC_MEASURE_ZERO_1] = "--use-distributed-optimizer",
 	                         [VC_MEASURE_OFFLOAD_OPTIMIZER] =
-	                                 "--optimizer-cpu-offload "
-	                                 "--use-precision-aware-optimizer" },
+	                                 ("--optimizer-cpu-offload "
+	                                  "--use-precision-aware-optimizer") },
 	[VC_ENGINE_TORCHTUNE] = { [VC_MEASURE_BATCH_SIZE] = "batch_size",
 	                          [VC_MEASURE_SEQUENCE_LENGTH] = "tokenizer.max_seq_len",
 	                          [VC_MEASURE_GRADIENT_CHECKPOINTING] =
@@ -28,8 +28,8 @@ static const char *const calls[VC_ENGINE_COUNT][VC_MEASURE_COUNT] = {
 	                          [VC_MEASURE_LORA] = "a lora_finetune recipe",
 	                          [VC_MEASURE_QLORA] =
 	                                  "a lora_finetune recipe with a qlora configuration",
-	                          [VC_MEASURE_ZERO_2] = "a distributed recipe with "
-	                                                "fsdp_reshard_after_forward=False",
+	                          [VC_MEASURE_ZERO_2] = ("a distributed recipe with "
+	                                                 "fsdp_reshard_after_forward=False"),
 	                          [VC_MEASURE_ZERO_3] = "a distributed recipe",
 	                          [VC_MEASURE_OFFLOAD_PARAMETERS] = "fsdp_cpu_offload=True" },
 	[VC_ENGINE_LITGPT] = { [VC_MEASURE_BATCH_SIZE] = "--train.micro_batch_size",
