@@ -26,6 +26,11 @@ struct run {
 	struct plan_folder *folder; /* whose files are ranked against each other; NULL: none */
 };
 
+bool plan_fills_gpu(const struct plan *plan)
+{
+	return plan->has_detailed && plan->detailed.serving.known;
+}
+
 const struct vc_ledger *plan_ledger(const struct plan *plan)
 {
 	return plan->request.method == VC_METHOD_DETAILED ? &plan->detailed : &plan->rule;

@@ -31,6 +31,8 @@ struct plan {
 	struct vc_plan change;
 };
 
+/* Whether the engine takes for its cache what the job does not need. */
+bool plan_fills_gpu(const struct plan *plan);
 /* The ledger of the method that ranks. */
 const struct vc_ledger *plan_ledger(const struct plan *plan);
 

@@ -241,8 +241,10 @@ bool plan_note_idle(const struct plan *plan, enum byte_unit unit, char to[PLAN_T
 	    (uint64_t)candidate->headroom_bytes <= candidate->have_bytes / 2) {
 		return false;
 	}
-	text_append(to, PLAN_TEXT, "Less than half of %s is used: pack puts several jobs on it%s.",
+	text_append(to, PLAN_TEXT,
+	            "Less than half of %s is needed%s: pack puts several jobs on it%s.",
 	            candidate->gpu->name,
+	            plan_fills_gpu(plan) ? ", though the engine fills it with cache" : "",
 	            candidate->gpu->mig_capable ? ", and --mig shows the slices that do" : "");
 	return true;
 }

@@ -88,7 +88,8 @@ static uint64_t percent(uint64_t part, uint64_t whole)
 }
 
 /* "4.61 GB (19 %) are left, idle at $0.14 of the $0.75 an hour (aws g5.xlarge, 2026-07-20)." */
-static void append_left(char *to, const struct vc_candidate *best, enum byte_unit unit)
+static void append_left(char *to, const struct plan *plan, const struct vc_candidate *best,
+                        enum byte_unit unit)
 {
 	const struct vc_price *price = &best->gpu->price;
 	uint64_t left = (uint64_t)best->headroom_bytes;
@@ -99,7 +100,9 @@ static void append_left(char *to, const struct vc_candidate *best, enum byte_uni
 	append_bytes(to, left, unit, ROUND_DOWN);
 	text_append(to, PLAN_TEXT, " (%" PRIu64 " %%) %s left%s", share, "are",
 	            best->gpus > 1 ? " on each" : "");
-	if (price_times(price, best->gpus, &all) && all <= UINT64_MAX / 100) {
+	if (plan_fills_gpu(plan)) {
+		text_append(to, PLAN_TEXT, ", which the engine fills with cache");
+	} else if (price_times(price, best->gpus, &all) && all <= UINT64_MAX / 100) {
 		format_price(idle, sizeof idle, all * share / 100, price->currency);
 		format_price(whole, sizeof whole, all, price->currency);
 		text_append(to, PLAN_TEXT, ", idle at %s of the %s an hour (", idle, whole);
@@ -127,7 +130,7 @@ static void append_best(const struct plan *plan, const struct vc_candidate *best
 		            : priced                         ? " do, at the lowest price"
 		                                             : " do");
 	}
-	append_left(to, best, unit);
+	append_left(to, plan, best, unit);
 }
 
 static const struct vc_candidate *first_tight(const struct plan *plan)
