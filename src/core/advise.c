@@ -108,6 +108,36 @@ static uint64_t *searched_field(struct vc_plan *plan, enum vc_measure measure)
 	                                        : &plan->request.workload.sequence_length;
 }
 
+/* All layers were taken from the GPU: gives back as many as fit. */
+static enum vc_status fill_layers(struct search *search, struct vc_plan *plan,
+                                  const struct vc_request *original)
+{
+	struct vc_step *last = &plan->steps[plan->step_count - 1];
+	uint32_t fit = 0, most = measure_gpu_layers(original);
+
+	if (last->measure != VC_MEASURE_GPU_LAYERS) {
+		return judge(search, plan);
+	}
+	while (fit < most) {
+		uint32_t middle = fit + (most - fit + 1) / 2;
+		enum vc_status status;
+
+		plan->request.engine.gpu_layers = middle;
+		status = judge(search, plan);
+		if (status != VC_OK) {
+			return status;
+		}
+		if (plan->verdict == VC_VERDICT_FITS) {
+			fit = middle;
+		} else {
+			most = middle - 1;
+		}
+	}
+	plan->request.engine.gpu_layers = fit;
+	vc_format(last->settings[0].value, sizeof last->settings[0].value, "%u", (uint64_t)fit);
+	return judge(search, plan);
+}
+
 /* Batch and length were cut to the least that is sensible: give back what fits. */
 static enum vc_status grow(struct search *search, struct vc_plan *plan,
                            const struct vc_request *original)
@@ -140,7 +170,7 @@ static enum vc_status grow(struct search *search, struct vc_plan *plan,
 		plan->steps[i].settings[0].field = names[!batch];
 		memcpy(plan->steps[i].settings[0].value, text.message, 24);
 	}
-	return judge(search, plan);
+	return fill_layers(search, plan, original);
 }
 
 /* A step is worth its price where it saves a hundredth of the GPU. */
@@ -199,6 +229,9 @@ static enum vc_status extend(struct search *search, const struct vc_plan *plan,
 		return deepen(search, &next, original);
 	}
 	status = grow(search, &next, original);
+	if (measure == VC_MEASURE_GPU_LAYERS) {
+		step->saves_bytes = sat_sub(plan->total_bytes, next.total_bytes);
+	}
 	if (status == VC_OK) {
 		insert(search, &next);
 	}

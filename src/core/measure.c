@@ -58,6 +58,9 @@ static const struct vc_measure_info measures[VC_MEASURE_COUNT] = {
 	                                 "--tensor-parallel-size (vLLM)" },
 	[VC_MEASURE_PIPELINE_PARALLEL] = { "pipeline-parallel", 8, "idle stages at small batches",
 	                                   "--pipeline-parallel-size (vLLM)" },
+	[VC_MEASURE_GPU_LAYERS] = { "gpu-layers", 9,
+	                            "much slower: the other layers run on the CPU; host memory",
+	                            "--n-gpu-layers" },
 	[VC_MEASURE_MORE_GPUS] = { "more-gpus", 10, "the price of the additional GPUs", NULL },
 	[VC_MEASURE_BIGGER_GPU] = { "bigger-gpu", 10, "the price of the larger GPU", NULL },
 };
@@ -113,6 +116,24 @@ static bool sharding_applies(enum vc_measure measure, const struct vc_request *r
 	}
 }
 
+uint32_t measure_gpu_layers(const struct vc_request *request)
+{
+	uint32_t layers = 0;
+
+	if (request->engine.name != VC_ENGINE_LLAMACPP || trains(request) ||
+	    request->method != VC_METHOD_DETAILED || !vc_model_has_shape(request->model)) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < request->model->stack_count; i++) {
+		if (request->model->stacks[i].role == VC_STACK_DECODER) {
+			layers = request->model->stacks[i].layers;
+		}
+	}
+	return request->engine.gpu_layers_given && request->engine.gpu_layers < layers
+	               ? request->engine.gpu_layers
+	               : layers;
+}
+
 bool measure_applies(enum vc_measure measure, const struct vc_request *request,
                      const struct measure_scope *scope)
 {
@@ -143,6 +164,8 @@ bool measure_applies(enum vc_measure measure, const struct vc_request *request,
 		return trains(request) && request->training.method == VC_TRAINING_FULL;
 	case VC_MEASURE_QLORA:
 		return trains(request) && request->training.method != VC_TRAINING_QLORA;
+	case VC_MEASURE_GPU_LAYERS:
+		return measure_gpu_layers(request) > 0;
 	case VC_MEASURE_MORE_GPUS:
 		return true;
 	case VC_MEASURE_BIGGER_GPU:
@@ -277,6 +300,11 @@ void measure_apply(enum vc_measure measure, struct vc_request *request,
 	case VC_MEASURE_LORA:
 	case VC_MEASURE_QLORA:
 		apply_training(measure, request, step);
+		break;
+	case VC_MEASURE_GPU_LAYERS:
+		request->engine.gpu_layers_given = true;
+		request->engine.gpu_layers = 0;
+		set_count(step, "engine.gpu_layers", 0);
 		break;
 	case VC_MEASURE_MORE_GPUS:
 	case VC_MEASURE_BIGGER_GPU:

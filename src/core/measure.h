@@ -18,6 +18,9 @@ bool measure_applies(enum vc_measure measure, const struct vc_request *request,
 bool measure_is_known(enum vc_measure measure, const struct vc_request *request,
                       const struct measure_scope *scope);
 
+/* Layers that llama.cpp has on the GPUs and could keep in host memory; by the rule none. */
+uint32_t measure_gpu_layers(const struct vc_request *request);
+
 /* Changes the request and writes the settings that say so. */
 void measure_apply(enum vc_measure measure, struct vc_request *request,
                    const struct measure_scope *scope, struct vc_step *step);

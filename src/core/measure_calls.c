@@ -58,7 +58,8 @@ static const char *const calls[VC_ENGINE_COUNT][VC_MEASURE_COUNT] = {
 	                         [VC_MEASURE_QUANTIZATION_8BIT] = "a Q8_0 file",
 	                         [VC_MEASURE_QUANTIZATION_4BIT] = "a Q4_K_M file",
 	                         [VC_MEASURE_TENSOR_PARALLEL] = "--split-mode row",
-	                         [VC_MEASURE_PIPELINE_PARALLEL] = "--split-mode layer" },
+	                         [VC_MEASURE_PIPELINE_PARALLEL] = "--split-mode layer",
+	                         [VC_MEASURE_GPU_LAYERS] = "--n-gpu-layers" },
 };
 
 static bool is_listed(enum vc_engine engine)

@@ -285,6 +285,38 @@ static void trainers_are_told_what_they_have(void **state)
 	assert_non_null(strstr(vc_measure_call(VC_MEASURE_ZERO_3, VC_ENGINE_DEEPSPEED), "stage"));
 }
 
+/* As many layers as fit: by the estimate itself one more does not, and by the rule none is moved.
+ */
+static void llamacpp_keeps_the_layers_that_fit(void **state)
+{
+	struct vc_model model = { 0 };
+	struct vc_request request = { .model = &model,
+		                      .method = VC_METHOD_DETAILED,
+		                      .engine.name = VC_ENGINE_LLAMACPP };
+	struct vc_ledger ledger;
+	struct vc_error error;
+	const struct vc_plan *plan;
+
+	(void)state;
+	shape_decoder(&model, &(struct decoder){ 5120, 40, 40, 40, 13824, 32000 }); /* 13B */
+	advise(&request, &a10, 1);
+	plan = find(VC_MEASURE_GPU_LAYERS, VC_MEASURE_COUNT);
+	assert_non_null(plan);
+	assert_string_equal(plan->steps[0].settings[0].field, "engine.gpu_layers");
+	assert_in_range(plan->request.engine.gpu_layers, 1, 39);
+	assert_int_equal(atoi(plan->steps[0].settings[0].value),
+	                 (int)plan->request.engine.gpu_layers);
+	request = plan->request;
+	request.engine.gpu_layers++;
+	assert_int_equal(vc_estimate(&request, &ledger, &error), VC_OK);
+	assert_true(ledger.need_bytes > advice.have_bytes);
+	request = plan->request;
+	request.engine.gpu_layers_given = false;
+	request.method = VC_METHOD_RULE;
+	advise(&request, &a10, 1);
+	assert_false(offers(VC_MEASURE_GPU_LAYERS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +330,7 @@ int main(void)
 		cmocka_unit_test(a_measure_may_help_only_beside_another),
 		cmocka_unit_test(no_plan_contains_another),
 		cmocka_unit_test(trainers_are_told_what_they_have),
+		cmocka_unit_test(llamacpp_keeps_the_layers_that_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
