@@ -45,10 +45,15 @@ static bool visit_variants(const struct walk *walk, struct vc_parallelism *layou
 	return true;
 }
 
+bool layout_by_layers(const struct vc_request *request)
+{
+	return request->engine.name == VC_ENGINE_LLAMACPP;
+}
+
 /* Serving: the widest tensor group first, which divides each token's work too; then stages. */
 static bool each_serving(const struct walk *walk, struct vc_parallelism *layout, uint32_t gpus)
 {
-	for (uint32_t tensor = gpus; tensor > 0; tensor--) {
+	for (uint32_t tensor = layout_by_layers(walk->request) ? 1 : gpus; tensor > 0; tensor--) {
 		for (uint32_t data = 1; gpus % tensor == 0 && data <= gpus / tensor; data++) {
 			layout->tensor = tensor;
 			layout->data = data;

@@ -16,6 +16,10 @@ typedef bool layout_visitor(const struct vc_parallelism *layout, void *context);
 bool layout_each(const struct vc_request *request, uint32_t gpus, layout_visitor *visitor,
                  void *context);
 
+/* Whether the engine deals whole layers to GPUs: llama.cpp, but for its --split-mode row, which is
+ * not modelled. Such a search visits stages alone. */
+bool layout_by_layers(const struct vc_request *request);
+
 /* Within how many GPUs tensor ranks find each other without a network. */
 uint32_t layout_node_gpus(const struct vc_gpu *gpu, const struct vc_select_options *options);
 

@@ -200,7 +200,8 @@ static bool is_over(const struct search *search)
 	return search->status != VC_OK || search->best->gpus_needed;
 }
 
-/* As instances have them: powers of two, or one tensor group that the heads divide over. */
+/* As instances have them: powers of two, or one tensor group that the heads divide over; layers
+ * are dealt to any number. */
 static void try_usual(struct search *search, uint32_t gpus)
 {
 	bool training = search->request.workload.task == VC_TASK_TRAINING;
@@ -212,6 +213,9 @@ static void try_usual(struct search *search, uint32_t gpus)
 		try_layout(&layout, search);
 	} else if (!training && is_power_of_two(gpus)) {
 		layout_each(&search->request, gpus, try_layout, search);
+	} else if (!training && gpus <= search->node_gpus && layout_by_layers(&search->request)) {
+		layout.pipeline = gpus;
+		try_layout(&layout, search);
 	} else if (!training && gpus <= search->node_gpus &&
 	           layout_heads_divide(search->request.model, gpus)) {
 		layout.tensor = gpus;

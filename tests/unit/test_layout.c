@@ -75,6 +75,20 @@ static void every_factoring_is_visited(void **state)
 	assert_int_equal(training.first_tensor, 1);
 }
 
+/* llama.cpp: 6 = 1 x 6 = 2 x 3 = 3 x 2 = 6 x 1 stages and replicas, no tensor ranks. */
+static void layers_are_dealt_in_stages(void **state)
+{
+	struct count layers = { .gpus = 6 };
+
+	(void)state;
+	start(&llama_2_70b, VC_TASK_INFERENCE);
+	request.engine.name = VC_ENGINE_LLAMACPP;
+	assert_true(layout_by_layers(&request));
+	assert_true(layout_each(&request, 6, count_layout, &layers));
+	assert_int_equal(layers.all, 4);
+	assert_int_equal(layers.first_tensor, 1);
+}
+
 static bool count_spread(const struct vc_parallelism *layout, void *context)
 {
 	*(uint32_t *)context += layout->expert > 1;
@@ -303,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_factoring_is_visited),
+		cmocka_unit_test(layers_are_dealt_in_stages),
 		cmocka_unit_test(experts_are_spread_in_detail),
 		cmocka_unit_test(what_forbids_a_layout_is_said),
 		cmocka_unit_test(heads_divide_with_their_keys),
