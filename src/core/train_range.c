@@ -4,6 +4,7 @@
  */
 #include "train_range.h"
 
+#include "model.h"
 #include "sat.h"
 
 struct spread {
@@ -73,16 +74,7 @@ static bool is_checkpointed(const struct train_job *job)
 
 static bool has_experts(const struct train_job *job)
 {
-	const struct vc_model *model = job->request->model;
-
-	for (uint32_t i = 0; i < model->kind_count; i++) {
-		for (uint32_t f = 0; f < model->kinds[i].ffn_count; f++) {
-			if (model->kinds[i].ffns[f].type == VC_FFN_MOE) {
-				return true;
-			}
-		}
-	}
-	return false;
+	return model_experts(job->request->model) > 0;
 }
 
 /* Above what is expected the hungriest implementation of the loss in use. */

@@ -3,6 +3,7 @@
 #include "weights.h"
 #include "file_weights.h"
 #include "gguf_mixture.h"
+#include "model.h"
 #include "quantization.h"
 #include "sat.h"
 
@@ -16,18 +17,6 @@ struct sum {
 	struct weights *out;
 	bool all_linears; /* MXFP4 of a model without experts */
 };
-
-static bool has_experts(const struct vc_model *model)
-{
-	for (uint32_t i = 0; i < model->kind_count; i++) {
-		for (uint32_t j = 0; j < model->kinds[i].ffn_count; j++) {
-			if (model->kinds[i].ffns[j].type == VC_FFN_MOE) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
 
 static bool is_tower(const struct vc_visit *visit)
 {
@@ -155,7 +144,8 @@ static void scale_mixture(const struct vc_model *model, const struct sum *sum)
 static bool quantizes_all_linears(const struct vc_model *model,
                                   const struct vc_quantization *quantization)
 {
-	return quantization && quantization->quantizer == VC_QUANTIZER_MXFP4 && !has_experts(model);
+	return quantization && quantization->quantizer == VC_QUANTIZER_MXFP4 &&
+	       model_experts(model) == 0;
 }
 
 uint64_t weights_file_share(const struct vc_model *model, const struct weight_format *format)
